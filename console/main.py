@@ -1,0 +1,85 @@
+"""The `relight` command: finds the command that was asked for and hands over.
+
+It knows the names of the commands and where they live, and nothing they need: a command's module is imported only
+when that command runs, so that `relight agent` on a GPU node never loads what the console or the embedded AWS need.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Protocol, cast
+
+COMMANDS: dict[str, str] = {}
+"""Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
+
+EXAMPLES = """\
+examples:
+  relight demo                                 a GPU falls off the bus on the embedded AWS, and the run goes on
+  relight demo --report demo.json              the same, written down
+  relight agent run                            watch this node and report its faults
+  relight agent parse --text kernel.log        what the agent would make of these lines
+  relight dlq list                             what could not be handled, and why
+"""
+
+USAGE_ERROR = 2
+
+
+class Command(Protocol):
+    """What a module of `console.commands` offers. Its docstring's first line is its line in the help."""
+
+    __doc__: str | None
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's own arguments; called only when this command was named."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; the answer is the exit status: 0 done, 1 failed, 2 asked wrongly."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `relight` with these words (default: the process's own) and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _top_parser()
+    args = parser.parse_args(words[:1])
+    if args.command is None:
+        parser.print_help()
+        return USAGE_ERROR
+    if args.command not in COMMANDS:
+        print(_unknown(args.command), file=sys.stderr)
+        return USAGE_ERROR
+    return _run(args.command, words[1:])
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="relight",
+        description="Keeps GPU training runs alive on AWS.",
+        epilog=_listing() + EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"relight {version('relight')}")
+    parser.add_argument("command", nargs="?", help="what to do; `relight COMMAND --help` tells more")
+    return parser
+
+
+def _listing() -> str:
+    return f"commands: {', '.join(COMMANDS)}\n\n" if COMMANDS else ""
+
+
+def _unknown(name: str) -> str:
+    return f"relight: there is no command {name!r}. Run `relight --help` to see what there is."
+
+
+def _run(name: str, words: Sequence[str]) -> int:
+    command = cast("Command", importlib.import_module(COMMANDS[name]))
+    parser = argparse.ArgumentParser(
+        prog=f"relight {name}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
