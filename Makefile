@@ -52,7 +52,7 @@ types: .venv/ok ## mypy, strict, tests too
 	@$(BIN)/mypy --no-error-summary
 
 imports: .venv/ok ## which room may import which
-	@$(BIN)/lint-imports --no-timing
+	@told=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$told"; exit 1; }
 
 check: lint types imports ## everything but the tests
 

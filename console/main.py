@@ -72,8 +72,13 @@ def _unknown(name: str) -> str:
     return f"relight: there is no command {name!r}. Run `relight --help` to see what there is."
 
 
+def load(name: str) -> Command:
+    """Import the module of this command; `name` is a key of `COMMANDS`."""
+    return cast("Command", importlib.import_module(COMMANDS[name]))
+
+
 def _run(name: str, words: Sequence[str]) -> int:
-    command = cast("Command", importlib.import_module(COMMANDS[name]))
+    command = load(name)
     parser = argparse.ArgumentParser(
         prog=f"relight {name}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,0 +1,76 @@
+import argparse
+import sys
+from importlib.metadata import version
+from types import ModuleType
+
+import pytest
+
+from console import main as console
+
+
+def test_help_shows_examples_and_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        console.main(["--help"])
+    shown = capsys.readouterr().out
+    assert stopped.value.code == 0
+    assert "examples:\n  relight demo " in shown
+    assert all(name in shown for name in console.COMMANDS)
+
+
+def test_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        console.main(["--version"])
+    assert (stopped.value.code, capsys.readouterr().out) == (0, f"relight {version('relight')}\n")
+
+
+def test_no_command_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert console.main([]) == 2
+    assert "examples:" in capsys.readouterr().out
+
+
+def test_an_unknown_command_exits_2_and_says_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert console.main(["repair", "--now"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "no command 'repair'" in shown.err
+    assert "Run `relight --help`" in shown.err
+
+
+class _Greet(ModuleType):
+    """Greet a node."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--times", type=int, default=1)
+        parser.add_argument("node")
+
+    def run(self, args: argparse.Namespace) -> int:
+        print("hello", *[args.node] * args.times)
+        return 7
+
+
+@pytest.fixture
+def greet(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(console.COMMANDS, "greet", "console.commands.greet")
+    monkeypatch.setitem(sys.modules, "console.commands.greet", _Greet("console.commands.greet"))
+    return "greet"
+
+
+def test_a_command_gets_its_own_words_and_gives_the_exit_status(greet: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert console.main([greet, "node-7", "--times", "2"]) == 7
+    assert capsys.readouterr().out == "hello node-7 node-7\n"
+
+
+def test_an_option_of_a_command_is_not_taken_for_one_of_relight(greet: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        console.main([greet, "--help"])
+    assert stopped.value.code == 0
+    assert "usage: relight greet" in capsys.readouterr().out
+
+
+def test_every_command_named_is_there_and_whole() -> None:
+    for name, module in console.COMMANDS.items():
+        command = console.load(name)
+        assert module == f"console.commands.{name.replace('-', '_')}"
+        assert callable(command.add_arguments)
+        assert callable(command.run)
+        assert command.__doc__, f"{module} has no docstring to show in its help"
