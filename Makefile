@@ -1,6 +1,7 @@
 # Needs Python >= 3.11 with venv, and make. Everything else is installed into .venv from the locks.
 PYTHON ?= python3
 ARGS ?=
+WORKERS ?= 2
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -57,7 +58,7 @@ imports: .venv/ok ## which room may import which
 check: lint types imports ## everything but the tests
 
 test: .venv/ok ## all tests that need no account
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 bench: .venv/ok ## figures, one JSON line each (ARGS=NAME, ARGS=--write)
 	@$(PY) -m tests.bench $(ARGS)
@@ -67,12 +68,14 @@ demo: .venv/ok ## a GPU falls off the bus, and the run goes on (ARGS="--report d
 
 layer: build/layer/.ok ## the Lambda layer for python3.14 on arm64
 
-# bin/ holds launchers with this machine's path in their first line.
+# bin/ holds launchers with this machine's path in their first line; cel/cli.py costs a cold start 0.3 s and more
+# (docs/decisions/0005).
 build/layer/.ok: requirements/layer.txt .venv/ok
 	@rm -rf build/layer && mkdir -p build/layer
 	@$(UV) pip install -q --require-hashes --no-deps --only-binary :all: --python-version 3.14 \
 		--python-platform aarch64-manylinux2014 --target build/layer/python -r requirements/layer.txt
 	@rm -rf build/layer/python/bin build/layer/python/.lock
+	@: > build/layer/python/cel/cli.py
 	@touch $@
 
 synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/
