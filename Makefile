@@ -13,6 +13,8 @@ BIN := .venv/bin
 PY := $(BIN)/python
 UV := $(BIN)/uv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# pip trusts what the machine trusts (a company's own authority, say); uv does so only when told.
+export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt),true,false)
 # CDK looks for newer versions of itself and reports usage unless told not to.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
