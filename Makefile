@@ -38,12 +38,13 @@ setup: .venv/ok ## the environment, from the locks
 	@touch $@
 
 # Kept versions stay unless pyproject.toml rules them out; `make lock ARGS=--upgrade` renews them.
-lock: | .venv/ok ## renew requirements/*.txt from pyproject.toml (ARGS=--upgrade)
+lock: | .venv/ok ## renew requirements/*.txt from pyproject.toml and install them (ARGS=--upgrade)
 	@$(COMPILE) $(ARGS) --universal --python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	@$(COMPILE) $(ARGS) --universal --python-version 3.11 -c requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 	@$(COMPILE) $(ARGS) --universal --python-version 3.11 -c requirements/dev.txt pyproject.toml -o requirements/agent.txt
 	@$(COMPILE) $(ARGS) --python-version 3.14 --python-platform aarch64-manylinux2014 \
 		-c requirements/dev.txt requirements/layer.in -o requirements/layer.txt
+	@$(MAKE) setup
 
 format: .venv/ok ## rewrite the code in the house style
 	@$(BIN)/ruff check -q --fix-only . && $(BIN)/ruff format -q .
