@@ -1,0 +1,74 @@
+"""A fault event: what a source saw, once, or how many more times since it last said so.
+
+It must not know the node it comes from (the envelope does) or what will be done about it.
+"""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from policies.contract.base import Model
+from policies.contract.times import Moment
+from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Persistence, Severity, Source
+
+MESSAGE_LIMIT_BYTES = 2048
+Scalar = str | int | float | bool
+Pci = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}$")]
+
+
+class Component(Model):
+    """The part that is at fault. ``pci`` is ``dddd:bb:dd``, lower case, without the function."""
+
+    type: ComponentType
+    index: int | None = None
+    uuid: str | None = None
+    pci: Pci | None = None
+    serial: str | None = None
+    link: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Return a short text that tells this component from the others of its node."""
+        parts = (self.pci, self.uuid, self.serial, self.index, self.link)
+        return ":".join([self.type, *(str(part) for part in parts if part is not None)])
+
+
+class JobRef(Model):
+    """The training job that was hit, as far as the node knows. ``id`` is ``namespace/name`` on Kubernetes."""
+
+    id: str
+    orchestrator: Orchestrator | None = None
+    rank: int | None = None
+    step: int | None = None
+    epoch: int | None = None
+    checkpoint: str | None = None  # where its checkpoints lie, s3://bucket/prefix
+
+
+class FaultEvent(Model):
+    """One line of the exception queue.
+
+    ``count`` is a delta: how many more times since the previous event of the same burst. ``seq`` is the place in the
+    sender's spool. ``message`` is at most 2 KiB of UTF-8, ``attributes.truncated`` tells when it was cut.
+    """
+
+    id: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+    seq: Annotated[int, Field(ge=0)]
+    kind: Kind
+    severity: Severity
+    persistence: Persistence = Persistence.UNKNOWN
+    source: Source
+    observed_at: Moment
+    first_observed_at: Moment
+    count: Annotated[int, Field(ge=1)] = 1
+    component: Component | None = None
+    job: JobRef | None = None
+    attributes: Annotated[dict[str, Scalar], Field(default_factory=dict)]
+    message: str = ""
+
+
+def cut_message(text: str, limit: int = MESSAGE_LIMIT_BYTES) -> tuple[str, bool]:
+    """Return *text* cut to *limit* bytes of UTF-8 at a character boundary, and whether it was cut."""
+    raw = text[: limit + 1].encode("utf-8", "replace")
+    if len(raw) <= limit and len(text) <= limit:
+        return raw.decode("utf-8"), False
+    return raw[:limit].decode("utf-8", "ignore"), True

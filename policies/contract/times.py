@@ -1,0 +1,35 @@
+"""How a moment travels: RFC 3339, UTC, microseconds and ``Z``; aware datetimes inside.
+
+It must not read a clock.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, PlainSerializer
+
+
+def format_time(moment: datetime) -> str:
+    """Return *moment* as ``2026-01-31T23:59:59.000001Z``; the text sorts as time does."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_time(text: str) -> datetime:
+    """Return the aware UTC datetime that *text* (RFC 3339) names; ValueError when it names none or has no offset."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        msg = f"{text!r} has no offset; write UTC as ...Z"
+        raise ValueError(msg)
+    return moment.astimezone(UTC)
+
+
+def add_seconds(moment: datetime, seconds: float) -> datetime:
+    """Return the moment *seconds* after *moment*."""
+    return moment + timedelta(seconds=seconds)
+
+
+def _to_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_to_utc), PlainSerializer(format_time, when_used="json")]
