@@ -21,7 +21,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 
 COMPILE := $(UV) pip compile -q --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
-.PHONY: help setup lock format lint types imports check test bench demo synth layer clean
+.PHONY: help setup lock format lint types imports drift schemas check test bench demo synth layer clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -58,7 +58,13 @@ types: .venv/ok ## mypy, strict, tests too
 imports: .venv/ok ## which room may import which
 	@told=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$told"; exit 1; }
 
-check: lint types imports ## everything but the tests
+drift: .venv/ok ## are the JSON Schemas what the models say?
+	@$(PY) -m tests.tools.schemas
+
+schemas: .venv/ok ## rewrite the JSON Schemas from the models
+	@$(PY) -m tests.tools.schemas --write
+
+check: lint types imports drift ## everything but the tests
 
 test: .venv/ok ## all tests that need no account
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
