@@ -14,7 +14,7 @@ from policies.contract.errors import BadInputError
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Executor, Rung, RungStatus
-from policies.contract.times import Moment
+from policies.contract.times import Moment, WaitSeconds
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity, Source
 
 
@@ -39,7 +39,7 @@ class PolicyPlan(Model):
     evidence: EvidenceRule = EvidenceRule.TRANSIENT
     settle_seconds: float = 0.0
     deadline_seconds: float = 900.0
-    limits: Annotated[dict[str, Limit], Field(default_factory=dict)]
+    limits: dict[str, Limit] = Field(default_factory=dict)
     priority: int = 0
     approval: bool = False
 
@@ -69,7 +69,7 @@ class Finding(Model):
     late: bool = False
     event_ids: tuple[str, ...] = ()  # at most 8
     messages: tuple[str, ...] = ()  # at most 8, for people
-    attributes: Annotated[dict[str, Scalar], Field(default_factory=dict)]
+    attributes: dict[str, Scalar] = Field(default_factory=dict)
 
 
 def generation_of(instance_id: str, hardware_epoch: int = 0) -> str:
@@ -91,9 +91,9 @@ class RungReport(Model):
     rung: Rung
     status: RungStatus
     at: Moment
-    wait_seconds: float = 0.0
+    wait_seconds: WaitSeconds = 0.0
     reason: str = ""
-    outcome: Annotated[dict[str, Any], Field(default_factory=dict)]
+    outcome: dict[str, Any] = Field(default_factory=dict)
 
 
 class FindingsMessage(Model):
@@ -176,7 +176,7 @@ class Answer(Model):
     rung: Rung | None = None
     executor: Executor | None = None
     fence: int = 0
-    wait_seconds: float = 0.0
+    wait_seconds: WaitSeconds = 0.0
     reason: str = ""
 
 

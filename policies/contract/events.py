@@ -62,7 +62,7 @@ class FaultEvent(Model):
     count: Annotated[int, Field(ge=1)] = 1
     component: Component | None = None
     job: JobRef | None = None
-    attributes: Annotated[dict[str, Scalar], Field(default_factory=dict)]
+    attributes: dict[str, Scalar] = Field(default_factory=dict)
     message: str = ""
 
 

@@ -3,6 +3,7 @@
 It must not read a clock.
 """
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -28,8 +29,14 @@ def add_seconds(moment: datetime, seconds: float) -> datetime:
     return moment + timedelta(seconds=seconds)
 
 
+def whole_seconds(seconds: float) -> int:
+    """Return *seconds* rounded up: a Step Functions Wait takes whole seconds only, and too early asks for nothing."""
+    return math.ceil(seconds)
+
+
 def _to_utc(moment: datetime) -> datetime:
     return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_to_utc), PlainSerializer(format_time, when_used="json")]
+WaitSeconds = Annotated[float, PlainSerializer(whole_seconds, return_type=int, when_used="json")]
