@@ -1,0 +1,23 @@
+"""All line parsers, and how one record goes through them.
+
+Decides the order (the order of the events of one record) and how much of a record is looked at. It must not know a
+single fault.
+"""
+
+from agent.kernel_log.record import KernelRecord, is_from_kernel
+from agent.parsers.gpu import parse_gpu
+from agent.parsers.sighting import Parser, Sighting
+from agent.parsers.xid import parse_xid
+
+KERNEL_PARSERS: tuple[Parser, ...] = (parse_xid, parse_gpu)
+# A panic with its trace has about 4 KiB, a record of the kernel at most 8 KiB (LOG_LINE_MAX and PRINTKRB_RECORD_MAX);
+# whatever is longer was not written by the kernel, and a bound keeps the work linear in it.
+TEXT_LIMIT = 16 * 1024
+
+
+def parse_sightings(record: KernelRecord) -> list[Sighting]:
+    """Return what *record* tells of, in the order of the parsers; never raises."""
+    if not is_from_kernel(record):
+        return []
+    text = record.text[:TEXT_LIMIT]
+    return [sighting for parser in KERNEL_PARSERS for sighting in parser(text)]

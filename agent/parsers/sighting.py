@@ -1,0 +1,27 @@
+"""What a parser makes of one record, before it has a node, a time, a place in the spool or a count.
+
+It must not know sources, clocks or other records.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from policies.contract.events import Component, Scalar
+from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
+
+NODE = Component(type=ComponentType.NODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One fault that a record tells of."""
+
+    kind: Kind
+    severity: Severity
+    component: Component | None = None
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    persistence: Persistence = Persistence.UNKNOWN
+
+
+Parser = Callable[[str], list[Sighting]]
+"""Text of one record (lines joined by newlines, prefixes of the log stripped) -> what it tells of; never raises."""
