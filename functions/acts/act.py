@@ -15,7 +15,7 @@ from policies.contract.decisions import PolicyPlan, RungReport
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
 from policies.contract.rungs import Rung, RungStatus
-from policies.coordination.incident import FindingNote
+from policies.coordination.notes import FindingNote
 
 
 @dataclass(frozen=True)

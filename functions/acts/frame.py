@@ -13,8 +13,8 @@ from functions.settings import ClusterSettings
 from policies.contract.decisions import RungReport, RungRequest
 from policies.contract.errors import BadInputError, FencedError
 from policies.contract.rungs import Rung, RungStatus
-from policies.coordination.incident import Incident, Lease
-from policies.coordination.states import IncidentStatus
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
 
 SHORTEST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0  # a Wait of handle-incident never sleeps past the point where the sweep calls it stale
@@ -37,7 +37,7 @@ def carry_out(
     act = _choose(request, acts)
     incident = _load(request, incidents)
     try:
-        _check_fence(request, incident, leases.load_lease(incident.cluster, incident.generation))
+        _check_fence(request, incident, leases.load_lease(incident.cluster, incident.generation), now)
         record = _intend(request, incident, incidents, now)
     except FencedError as error:
         return RungReport(rung=request.rung, status=RungStatus.FAILED, at=now, reason=f"fenced: {error.message}")
@@ -58,16 +58,13 @@ def _load(request: RungRequest, incidents: ActStore) -> Incident:
     return incident
 
 
-def _check_fence(request: RungRequest, incident: Incident, lease: Lease | None) -> None:
-    """Raise FencedError unless this very attempt of this incident still holds the node.
-
-    The lease's expiry is not looked at: a late holder is still the only one until somebody else takes the fence.
-    """
-    if incident.status in {IncidentStatus.PARKED, IncidentStatus.CLOSED}:
+def _check_fence(request: RungRequest, incident: Incident, lease: Lease | None, now: datetime) -> None:
+    """Raise FencedError unless this very attempt of this incident still holds the node."""
+    if not incident.status.is_running:
         raise FencedError(f"the incident is {incident.status}.")
     if incident.attempt != request.attempt:
         raise FencedError(f"attempt {incident.attempt} took over from attempt {request.attempt}.")
-    if lease is None or lease.released or lease.incident != request.incident or lease.fence != request.fence:
+    if lease is None or not lease.held_by(request.incident, request.fence, now):
         raise FencedError(f"the lease of {incident.generation} is no longer held under fence {request.fence}.")
 
 

@@ -10,7 +10,8 @@ from policies.contract.base import Model
 from policies.contract.decisions import RungReport
 from policies.contract.rungs import Rung
 from policies.contract.times import Moment
-from policies.coordination.incident import Incident, Lease
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
 
 
 class ActRecord(Model):

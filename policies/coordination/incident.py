@@ -3,103 +3,29 @@
 It must not decide anything (`decide.py` does) or know how it is stored.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from policies.contract.base import Model
-from policies.contract.decisions import Answer, Finding, PolicyPlan
+from policies.contract.decisions import PolicyPlan
 from policies.contract.envelope import NodeIdentity
-from policies.contract.events import JobRef, Scalar
-from policies.contract.rungs import Executor, Rung
+from policies.contract.events import JobRef
+from policies.contract.identifiers import stable_id
+from policies.contract.rungs import Rung
 from policies.contract.times import Moment
-from policies.contract.vocabulary import Kind, Severity, Source
+from policies.coordination.notes import Ask, Entry, FindingNote, PlannedRung
 from policies.coordination.states import IncidentStatus
 
-Stage = Literal[
-    "seen",
-    "queued",
-    "decided",
-    "isolated",
-    "evidence_kept",
-    "job_suspended",
-    "node_fenced",
-    "instance_replaced",
-    "node_verified",
-    "checkpoint_chosen",
-    "resumed",
-    "confirmed",
-    "closed",
-    "joined",  # one more finding of the same node, or a late one
-    "restarted",  # a new attempt took over from an execution that ended
-    "escalated",  # a rung failed, the ladder went to its next action
-    "parked",
-    "noted",
-]
-
-
-class PlannedRung(Model):
-    """One rung of the plan and who carries it out; a page has no executor."""
-
-    rung: Rung
-    executor: Executor | None = None
-
-
-class FindingNote(Model):
-    """What an incident keeps of a finding: enough for a person and for the evidence, not its whole plan."""
-
-    id: str
-    policy: str
-    revision: int
-    kind: Kind
-    severity: Severity
-    source: Source
-    component: str = ""
-    count: int = 1
-    first_observed_at: Moment
-    observed_at: Moment
-    late: bool = False
-    attributes: dict[str, Scalar] = {}
-
-    @classmethod
-    def of(cls, finding: Finding) -> "FindingNote":
-        """Return the note of *finding*."""
-        return cls(
-            id=finding.id,
-            policy=finding.policy.name,
-            revision=finding.policy.revision,
-            kind=finding.kind,
-            severity=finding.severity,
-            source=finding.source,
-            component=finding.component.key if finding.component else "",
-            count=finding.count,
-            first_observed_at=finding.first_observed_at,
-            observed_at=finding.observed_at,
-            late=finding.late,
-            attributes=finding.attributes,
-        )
-
-
-class Execution(Model):
-    """The run of handle-incident that works on this incident, as far as it is recorded."""
-
-    attempt: int
-    arn: str
-    recorded_at: Moment
-
-
-class Ask(Model):
-    """The last ask and what it was told: the same ask again, with whatever token, gets the same answer."""
-
-    attempt: int
-    step: int
-    answer: Answer
-    token: str = ""
+MOST_NOTES = 32  # a storm of findings about one node says nothing new after these, and costs no further write
+MOST_MESSAGES = 8
 
 
 class Incident(Model):
     """The META document. ``version`` grows by one at each change; ``position`` points into ``rungs``.
 
     ``turn`` is 0 while the policy's ``do`` is under way and 1 once its ``otherwise`` is. ``fence`` is the one of the
-    lease. ``facts`` gathers the outcomes of the reports. ``deadline`` is for the whole incident.
+    lease. ``started`` is the highest attempt whose execution has asked. ``facts`` gathers the outcomes of the reports.
+    ``deadline`` is for the whole incident. ``done`` are the rungs carried out. ``timeline`` is the truth that the
+    ``T#`` items repeat.
     """
 
     id: str
@@ -109,39 +35,53 @@ class Incident(Model):
     job: JobRef | None = None
     policy: PolicyPlan
     status: IncidentStatus
-    rungs: tuple[PlannedRung, ...]
+    rungs: tuple[PlannedRung, ...] = ()
     position: int = 0
     turn: int = 0
+    done: tuple[Rung, ...] = ()
     attempt: int = 1
+    started: int = 0
     fence: int = 0
-    execution: Execution | None = None
+    falters: int = 0  # breakdowns of the current rung's executor in a row
     ask: Ask | None = None
     facts: dict[str, Any] = {}
     findings: tuple[FindingNote, ...] = ()
-    findings_total: int = 0
     messages: tuple[str, ...] = ()
+    budgets: tuple[str, ...] = ()  # the scopes it has reservations in
     opened_at: Moment
     settle_until: Moment
     deadline: Moment
     updated_at: Moment
     version: int = 1
+    timeline: tuple[Entry, ...] = ()
     reason: str = ""  # why it parked or closed, for people
-    outcome: str = ""  # recovered | replaced | recorded | … once closed
+    outcome: str = ""  # replaced | recovered | recorded | merged, once closed
 
     @property
     def current(self) -> PlannedRung | None:
         """The rung to carry out next, None past the last one."""
         return self.rungs[self.position] if self.position < len(self.rungs) else None
 
+    @property
+    def execution(self) -> str:
+        """The name of the execution that works on it: the same attempt always gets the same name."""
+        return execution_name(self.id, self.attempt)
 
-class Lease(Model):
-    """Who may act on one node generation. ``fence`` grows by one at each acquire. ``outcome`` says how it was left."""
+    @property
+    def acted(self) -> bool:
+        """Whether anything in the world may have been touched."""
+        return self.started > 0 and any(entry.stage == "settled" for entry in self.timeline)
 
-    cluster: str
-    generation: str
-    incident: str
-    fence: int
-    expires_at: Moment
-    released: bool = False
-    outcome: str = ""
-    released_at: Moment | None = None
+    def knows(self, finding_id: str) -> bool:
+        """Whether this finding is among its notes, or too many are to tell."""
+        return len(self.findings) >= MOST_NOTES or any(note.id == finding_id for note in self.findings)
+
+
+def incident_id(generation: str, finding_id: str) -> str:
+    """Return the id of the incident that this finding opens if none is open for its node generation."""
+    return stable_id("incident", generation, finding_id)
+
+
+def execution_name(incident: str, attempt: int) -> str:
+    """Return the name of handle-incident's execution: at most 80 characters, unique for 90 days at Step Functions."""
+    return f"{incident}-{attempt}"

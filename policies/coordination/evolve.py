@@ -1,0 +1,83 @@
+"""What each happening changes in an incident besides its status, and how its line enters the timeline.
+
+It must not decide whether something happens, or touch leases, holds or budgets.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from policies.contract.decisions import RungReport
+from policies.coordination.happenings import (
+    Advanced,
+    Closed,
+    Escalated,
+    Faltered,
+    Happening,
+    Joined,
+    Line,
+    Parked,
+    Recorded,
+    Restarted,
+    Skipped,
+)
+from policies.coordination.incident import MOST_MESSAGES, Incident
+from policies.coordination.notes import Entry
+from policies.coordination.states import next_status
+
+MOST_ENTRIES = 200  # five attempts of a ladder need about sixty; this only bounds the document
+DETAIL_CHARACTERS = 500
+
+
+def evolve(incident: Incident, happening: Happening, now: datetime) -> Incident:
+    """Return *incident* after *happening*; IllegalTransitionError when it cannot happen in its status."""
+    status = next_status(incident.status, happening)
+    changes = {**_changes(incident, happening), "status": status, "updated_at": now}
+    return write_line(incident.model_copy(update=changes), happening.line(now))
+
+
+def write_line(incident: Incident, line: Line) -> Incident:
+    """Return *incident* with one more line in its timeline; the entry's ``version`` is set when it is committed."""
+    if len(incident.timeline) >= MOST_ENTRIES and line.stage not in {"parked", "closed"}:
+        return incident
+    entry = Entry(
+        number=len(incident.timeline) + 1,
+        version=0,
+        stage=line.stage,
+        at=line.at,
+        detail=line.detail[:DETAIL_CHARACTERS],
+        alert=line.alert,
+    )
+    return incident.model_copy(update={"timeline": (*incident.timeline, entry)})
+
+
+def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    match happening:
+        case Joined(note, messages):
+            told = tuple(dict.fromkeys((*incident.messages, *messages)))[:MOST_MESSAGES]
+            changes = {"findings": (*incident.findings, note), "messages": told}
+        case Advanced(report) | Skipped(report):
+            changes = _advanced(incident, report, done=isinstance(happening, Advanced))
+        case Faltered():
+            changes = {"falters": incident.falters + 1}
+        case Escalated(rungs, _):
+            plan = (*incident.rungs[: incident.position], *rungs)
+            changes = {"rungs": plan, "turn": incident.turn + 1, "falters": 0}
+        case Restarted():
+            changes = {"attempt": incident.attempt + 1, "falters": 0}
+        case Parked(reason):
+            changes = {"reason": reason}
+        case Closed(outcome, reason):
+            changes = {"reason": reason, "outcome": outcome}
+        case Recorded(reason, _):
+            changes = {"reason": reason, "outcome": "recorded"}
+    return changes
+
+
+def _advanced(incident: Incident, report: RungReport, *, done: bool) -> dict[str, Any]:
+    return {
+        "facts": {**incident.facts, **report.outcome},
+        "position": incident.position + 1,
+        "done": (*incident.done, report.rung) if done else incident.done,
+        "falters": 0,
+    }

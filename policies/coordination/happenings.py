@@ -1,0 +1,157 @@
+"""What can happen to an incident: frozen values, each with the line it leaves in the timeline.
+
+It must not know the incident's status (the table in `states.py` does) or what else changes (`evolve.py` does).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from policies.contract.decisions import RungReport
+from policies.coordination.notes import STAGE_OF, Alert, FindingNote, PlannedRung, Stage
+
+
+class Line(NamedTuple):
+    """One line of the timeline before it is numbered."""
+
+    stage: Stage
+    at: datetime
+    detail: str = ""
+    alert: Alert = "none"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A finding took the lease of its node."""
+
+    detail: str = ""
+
+    def line(self, now: datetime) -> Line:
+        return Line("decided", now, self.detail, "notify")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A finding that nobody acts on: shadow, late, or without an executor."""
+
+    reason: str
+    alert: Alert
+
+    def line(self, now: datetime) -> Line:
+        return Line("decided", now, self.reason, self.alert)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """One more finding on the same node: the same cause, or news that comes too late."""
+
+    note: FindingNote
+    messages: tuple[str, ...] = ()
+
+    def line(self, now: datetime) -> Line:
+        late = " (late)" if self.note.late else ""
+        return Line("joined", now, f"{self.note.policy}: {self.note.kind}{late}")
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Settle time is over, budgets and holds are taken: the first rung may be carried out."""
+
+    def line(self, now: datetime) -> Line:
+        return Line("settled", now)
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """A rung is done."""
+
+    report: RungReport
+
+    def line(self, now: datetime) -> Line:
+        return Line(STAGE_OF.get(self.report.rung, "settled"), min(self.report.at, now), self.report.reason)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A rung failed that is not worth stopping for."""
+
+    report: RungReport
+
+    def line(self, now: datetime) -> Line:
+        return Line("skipped", now, f"{self.report.rung}: {self.report.reason}")
+
+
+@dataclass(frozen=True)
+class Faltered:
+    """An executor broke in the middle of a rung; it is tried again."""
+
+    error: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("faltered", now, self.error)
+
+
+@dataclass(frozen=True)
+class Escalated:
+    """A rung failed: the plan goes on with the rungs of the policy's ``otherwise``."""
+
+    rungs: tuple[PlannedRung, ...]
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("escalated", now, self.reason, "notify")
+
+
+@dataclass(frozen=True)
+class BecameResumer:
+    """It released its hold and was the last: the job is its to resume."""
+
+    def line(self, now: datetime) -> Line:
+        return Line("resuming", now, "the last that needed the run stopped")
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """A new attempt takes over from an execution that ended or grew too long."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("restarted", now, self.reason)
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A person has to look."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("parked", now, self.reason, "page")
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Nothing is left to do. ``outcome``: replaced, recovered, or merged."""
+
+    outcome: str
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("closed", now, f"{self.outcome}: {self.reason}" if self.reason else self.outcome, "notify")
+
+
+Happening = (
+    Opened
+    | Recorded
+    | Joined
+    | Settled
+    | Advanced
+    | Skipped
+    | Faltered
+    | Escalated
+    | BecameResumer
+    | Restarted
+    | Parked
+    | Closed
+)

@@ -1,0 +1,50 @@
+"""Which incidents need a job stopped. The last to let go resumes it, once.
+
+A hold on a job whose resume is under way is kept: the resumer sees it before its next rung and hands over. It must not
+know how a job is stopped.
+"""
+
+from policies.contract.base import Model
+
+
+class Job(Model):
+    """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet."""
+
+    cluster: str
+    id: str
+    holds: tuple[str, ...] = ()
+    resumer: str | None = None
+    resumes: int = 0
+    version: int = 1
+
+    def others(self, incident: str) -> tuple[str, ...]:
+        """Return who holds the job besides *incident*."""
+        return tuple(holder for holder in self.holds if holder != incident)
+
+
+def hold(job: Job, incident: str) -> Job:
+    """Return the job held by *incident* too."""
+    if incident in job.holds:
+        return job
+    return job.model_copy(update={"holds": tuple(sorted((*job.holds, incident)))})
+
+
+def release(job: Job, incident: str) -> Job:
+    """Return the job without *incident*'s hold; who empties the holds becomes the resumer in the same write."""
+    if incident not in job.holds:
+        return job
+    left = job.others(incident)
+    return job.model_copy(update={"holds": left, "resumer": job.resumer if left else incident})
+
+
+def drop(job: Job, incident: str) -> Job:
+    """Return the job with nothing of *incident* in it: it neither needs it stopped nor resumes it."""
+    resumer = None if job.resumer == incident else job.resumer
+    return job.model_copy(update={"holds": job.others(incident), "resumer": resumer})
+
+
+def let_go(job: Job, incident: str) -> Job:
+    """Return the job after *incident* resumed it."""
+    if job.resumer != incident:
+        return job
+    return job.model_copy(update={"resumer": None, "resumes": job.resumes + 1})

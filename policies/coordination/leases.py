@@ -1,0 +1,53 @@
+"""Who may act on one node generation. Each acquire raises the fence, so that an executor of before is told to stop.
+
+A lease expires by the clock that is passed in, never because a table forgot it. It must not know incidents' statuses.
+"""
+
+from datetime import datetime
+
+from policies.contract.base import Model
+from policies.contract.times import Moment, add_seconds
+
+# Past the incident's deadline the sweep parks it; a lease outlives the deadline so that the sweep gets there first.
+GRACE_SECONDS = 900.0
+PARKED_SECONDS = 30 * 86400.0  # a person may take days; nobody else may act on the node meanwhile
+
+
+class Lease(Model):
+    """Who may act on one node generation, and under which ``fence``. ``outcome`` says how it was left."""
+
+    cluster: str
+    generation: str
+    incident: str
+    fence: int
+    expires_at: Moment
+    released: bool = False
+    outcome: str = ""
+    released_at: Moment | None = None
+    version: int = 1
+
+    def held_by(self, incident: str, fence: int, now: datetime) -> bool:
+        """Whether *incident* may act now under *fence*."""
+        return not self.released and (self.incident, self.fence) == (incident, fence) and now < self.expires_at
+
+
+def acquire(lease: Lease | None, *, cluster: str, generation: str, incident: str, until: datetime) -> Lease:
+    """Return the lease as *incident* holds it until *until*, under the next fence."""
+    return Lease(
+        cluster=cluster,
+        generation=generation,
+        incident=incident,
+        fence=lease.fence + 1 if lease else 1,
+        expires_at=add_seconds(until, GRACE_SECONDS),
+        version=lease.version if lease else 1,
+    )
+
+
+def park(lease: Lease, now: datetime) -> Lease:
+    """Return the lease as a parked incident keeps it, under the next fence: what still runs is told to stop."""
+    return lease.model_copy(update={"fence": lease.fence + 1, "expires_at": add_seconds(now, PARKED_SECONDS)})
+
+
+def release(lease: Lease, outcome: str, now: datetime) -> Lease:
+    """Return the lease as it is left behind: what comes later for this generation is measured by it."""
+    return lease.model_copy(update={"released": True, "outcome": outcome, "released_at": now})

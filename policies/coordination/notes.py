@@ -1,0 +1,115 @@
+"""The small values an incident is made of: its planned rungs, what it keeps of findings, the entries of its timeline.
+
+It must not know an incident's status.
+"""
+
+from typing import Literal
+
+from policies.contract.base import Model
+from policies.contract.decisions import Answer, Finding
+from policies.contract.events import Scalar
+from policies.contract.rungs import Executor, Rung
+from policies.contract.times import Moment
+from policies.contract.vocabulary import Kind, Severity, Source
+
+Alert = Literal["none", "notify", "page"]
+Stage = Literal[
+    "seen",
+    "queued",
+    "decided",
+    "isolated",
+    "evidence_kept",
+    "node_fenced",
+    "job_suspended",
+    "instance_replaced",
+    "node_verified",
+    "checkpoint_chosen",
+    "resumed",
+    "confirmed",
+    "closed",
+    "settled",  # nothing has spoken against it: budgets and holds are taken, acts begin
+    "joined",  # one more finding of the same node, or a late one
+    "skipped",  # a rung failed that is not worth stopping for
+    "faltered",  # an executor broke in the middle of a rung
+    "escalated",  # a rung failed, the ladder went on
+    "resuming",  # it was the last that needed the job stopped
+    "restarted",  # a new attempt took over from an execution that ended
+    "parked",
+]
+
+STAGE_OF: dict[Rung, Stage] = {
+    Rung.ISOLATE: "isolated",
+    Rung.COLLECT_EVIDENCE: "evidence_kept",
+    Rung.FENCE_NODE: "node_fenced",
+    Rung.SUSPEND_JOB: "job_suspended",
+    Rung.REPLACE_NODE: "instance_replaced",
+    Rung.VERIFY_NODE: "node_verified",
+    Rung.CHOOSE_CHECKPOINT: "checkpoint_chosen",
+    Rung.RESUME_JOB: "resumed",
+    Rung.CONFIRM_RESUME: "confirmed",
+}
+
+
+class PlannedRung(Model):
+    """One rung of the plan and who carries it out; a page has no executor."""
+
+    rung: Rung
+    executor: Executor | None = None
+
+
+class FindingNote(Model):
+    """What an incident keeps of a finding: enough for a person and for the evidence, not its whole plan."""
+
+    id: str
+    policy: str
+    revision: int
+    kind: Kind
+    severity: Severity
+    source: Source
+    component: str = ""
+    count: int = 1
+    first_observed_at: Moment
+    observed_at: Moment
+    late: bool = False
+    attributes: dict[str, Scalar] = {}
+
+    @classmethod
+    def of(cls, finding: Finding) -> "FindingNote":
+        """Return the note of *finding*."""
+        return cls(
+            id=finding.id,
+            policy=finding.policy.name,
+            revision=finding.policy.revision,
+            kind=finding.kind,
+            severity=finding.severity,
+            source=finding.source,
+            component=finding.component.key if finding.component else "",
+            count=finding.count,
+            first_observed_at=finding.first_observed_at,
+            observed_at=finding.observed_at,
+            late=finding.late,
+            attributes=finding.attributes,
+        )
+
+
+class Entry(Model):
+    """One line of the timeline. ``number`` counts from 1; ``version`` is the META's that brought it.
+
+    ``alert`` says whether people are told: ``notify`` informs, ``page`` wakes somebody.
+    """
+
+    number: int
+    version: int
+    stage: Stage
+    at: Moment
+    detail: str = ""
+    alert: Alert = "none"
+
+
+class Ask(Model):
+    """The last ask and what it was told: the same ask again, with whatever token, gets the same answer."""
+
+    attempt: int
+    step: int
+    answer: Answer
+    token: str = ""

@@ -1,0 +1,106 @@
+"""Lays a policy's actions out into rungs, in the one order that is safe, with who carries each out.
+
+Cordon, keep the evidence, stop the whole gang, give the node up, prove its successor, then resume: pods of a gang are
+never evicted first. It must not know incidents.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from policies.contract.rungs import Executor, Rung
+from policies.contract.vocabulary import Action, Kind, Orchestrator
+from policies.coordination.notes import PlannedRung
+
+ORDER = (
+    Rung.ISOLATE,
+    Rung.COLLECT_EVIDENCE,  # before anything dies with its containers
+    Rung.FENCE_NODE,  # a dead node answers no eviction: make sure it is dead before its pods are forced away
+    Rung.SUSPEND_JOB,
+    Rung.REPLACE_NODE,
+    Rung.VERIFY_NODE,
+    Rung.CHOOSE_CHECKPOINT,
+    Rung.RESUME_JOB,
+    Rung.CONFIRM_RESUME,
+    Rung.PAGE_OPERATOR,
+)
+RESUME_RUNGS = frozenset({Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
+MAYBE_DEAD = frozenset({Kind.NODE_SILENT, Kind.INSTANCE_STATE_CHANGED, Kind.INSTANCE_STATUS_IMPAIRED})
+
+_ALWAYS: Mapping[Action, frozenset[Rung]] = {
+    Action.RECORD: frozenset(),
+    Action.ALERT: frozenset(),
+    Action.ISOLATE: frozenset({Rung.ISOLATE}),
+    Action.COLLECT_EVIDENCE: frozenset({Rung.COLLECT_EVIDENCE}),
+    Action.REPLACE_NODE: frozenset({Rung.ISOLATE, Rung.COLLECT_EVIDENCE, Rung.REPLACE_NODE, Rung.VERIFY_NODE}),
+    Action.SUSPEND_JOB: frozenset(),
+    Action.RESUME_JOB: frozenset(),
+    Action.PAGE_OPERATOR: frozenset({Rung.PAGE_OPERATOR}),
+}
+_WITH_JOB: Mapping[Action, frozenset[Rung]] = {
+    Action.SUSPEND_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}),
+    Action.RESUME_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}) | RESUME_RUNGS,
+}
+
+_EKS: Mapping[Rung, Executor | None] = {
+    Rung.ISOLATE: Executor.KUBERNETES,
+    Rung.COLLECT_EVIDENCE: Executor.EVIDENCE,
+    Rung.FENCE_NODE: Executor.INSTANCES,
+    Rung.SUSPEND_JOB: Executor.KUBERNETES,
+    Rung.REPLACE_NODE: Executor.INSTANCES,
+    Rung.VERIFY_NODE: Executor.KUBERNETES,
+    Rung.CHOOSE_CHECKPOINT: Executor.CHECKPOINTS,
+    Rung.RESUME_JOB: Executor.KUBERNETES,
+    Rung.CONFIRM_RESUME: Executor.CHECKPOINTS,
+    Rung.PAGE_OPERATOR: None,
+}
+# SageMaker repairs its instances itself: there is no node of ours to isolate, replace or verify.
+_SAGEMAKER: Mapping[Rung, Executor | None] = {
+    Rung.COLLECT_EVIDENCE: Executor.EVIDENCE,
+    Rung.SUSPEND_JOB: Executor.SAGEMAKER,
+    Rung.CHOOSE_CHECKPOINT: Executor.CHECKPOINTS,
+    Rung.RESUME_JOB: Executor.SAGEMAKER,
+    Rung.CONFIRM_RESUME: Executor.SAGEMAKER,
+    Rung.PAGE_OPERATOR: None,
+}
+EXECUTORS: Mapping[Orchestrator, Mapping[Rung, Executor | None]] = {
+    Orchestrator.EKS: _EKS,
+    Orchestrator.SAGEMAKER: _SAGEMAKER,
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The rungs of a list of actions, and the actions that nobody carries out yet."""
+
+    rungs: tuple[PlannedRung, ...]
+    unsupported: tuple[Action, ...]
+
+    @property
+    def acts(self) -> bool:
+        """Whether every action has somebody who carries it out, and at least one has something to do."""
+        return not self.unsupported and any(rung.executor for rung in self.rungs)
+
+
+def lay_out(
+    actions: Collection[Action],
+    *,
+    orchestrator: Orchestrator,
+    has_job: bool,
+    maybe_dead: bool,
+    done: Collection[Rung] = (),
+) -> Layout:
+    """Return *actions* as rungs without those that are *done*; a ladder asks again for what must be proved again."""
+    executors = EXECUTORS.get(orchestrator)
+    if executors is None:
+        return Layout((), tuple(actions))
+    wanted: set[Rung] = set()
+    for action in actions:
+        wanted |= _ALWAYS.get(action, frozenset())
+        wanted |= _WITH_JOB.get(action, frozenset()) if has_job else frozenset()
+    if maybe_dead and Rung.REPLACE_NODE in wanted:
+        wanted.add(Rung.FENCE_NODE)
+    rungs = (PlannedRung(rung=rung, executor=executors[rung]) for rung in ORDER if rung in wanted and rung in executors)
+    return Layout(
+        tuple(each for each in rungs if each.rung not in done),
+        tuple(action for action in actions if action not in _ALWAYS),
+    )
