@@ -1,0 +1,65 @@
+"""What happens to a request on its way to moto: named, perhaps failed on purpose, done under a lock, recorded.
+
+It holds no state of its own; the parts that do come in by keyword.
+"""
+
+import contextlib
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from local.aws.calls import Call, read_call
+from local.aws.control import Control
+from local.aws.error_answers import respond
+from local.aws.faults import Faults
+from local.aws.http_server import AnswerDroppedError
+from local.aws.recorder import Recorder
+
+_log = logging.getLogger(__name__)
+
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
+
+# moto's backends are plain dictionaries, written for one thread: two conditional writes at the same moment could both
+# see the old item and both succeed. One request at a time for these; none of their operations blocks.
+_SERIAL_SERVICES = frozenset({"dynamodb", "ec2", "autoscaling", "s3", "sagemaker", "ssm", "eks", "iam"})
+
+
+class Application:
+    """The WSGI application of the embedded AWS."""
+
+    def __init__(self, moto: WsgiApp, *, control: Control, faults: Faults, recorder: Recorder) -> None:
+        self._moto = moto
+        self._control = control
+        self._faults = faults
+        self._recorder = recorder
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read()
+        environ["wsgi.input"].seek(0)
+        if environ["PATH_INFO"].startswith(self._control.PREFIX):
+            return self._control.answer(environ["PATH_INFO"], body, start_response)
+        call = read_call(environ, body)
+        if call is None:
+            return self._moto(environ, start_response)
+        self._recorder.record_call(call)
+        fault = self._faults.take(call)
+        if fault is not None and fault.error_code is not None:
+            return respond(call.service, fault.error_code, fault.message, start_response)
+        answer = self._serve(call, environ, start_response)
+        if fault is not None:
+            raise AnswerDroppedError("this answer is dropped on purpose; the effect has happened")
+        return answer
+
+    def _serve(self, call: Call, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        serial = self._locks[call.service] if call.service in _SERIAL_SERVICES else contextlib.nullcontext()
+        try:
+            with serial:
+                return list(self._moto(environ, start_response))
+        except Exception as error:  # noqa: BLE001 - logged, and answered as an error of the service
+            _log.exception("%s:%s failed inside moto", call.service, call.operation)
+            text = f"the embedded AWS failed inside: {type(error).__name__}: {error}"
+            return respond(call.service, "InternalFailure", text, start_response)

@@ -1,0 +1,1 @@
+"""What AWS Lambda does around our code: deadlines, error payloads, asynchronous retries, destinations."""

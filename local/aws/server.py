@@ -1,0 +1,200 @@
+"""The embedded AWS as its users see it: a context manager around one server process on 127.0.0.1.
+
+Time: `time_scale` is how many real seconds one second of a wait lasts (0.1: ten times faster); see local.aws.clock.
+This module must stay light: it runs in tests and in the demo, moto runs in the process it starts.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import boto3
+from botocore.config import Config
+
+from local.aws import principals
+from local.aws.errors import ControlError, StartError
+from local.aws.recorder_types import RecordedCall
+from local.aws.settings import ServerSettings, parse
+
+_STOP_SECONDS = 5.0
+_CONTROL_SECONDS = 120.0
+
+
+class EmbeddedAws:
+    """A running embedded AWS. Leave the context, call `close`, or end the process: it stops with its workers."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        code_root: Path,
+        time_scale: float = 1.0,
+        region: str = "us-east-1",
+        worker_python: str = sys.executable,
+        record: bool = True,
+    ) -> None:
+        """Start the server and wait until it answers.
+
+        Args:
+            data_dir: logs, unpacked code and the record of calls; made when absent.
+            code_root: the checkout. A worker whose code is a bundled asset cannot import from it.
+            time_scale: real seconds per second of a wait.
+            region: the only region that stacks are deployed to.
+            worker_python: the interpreter of the Lambda workers.
+            record: whether calls are recorded by principal.
+
+        Raises:
+            StartError: the process ended or said nothing.
+        """
+        self.region = region
+        self.data_dir = data_dir
+        data_dir.mkdir(parents=True, exist_ok=True)
+        self._clients: dict[tuple[str, str], Any] = {}
+        settings = ServerSettings(
+            data_dir=data_dir.resolve(),
+            code_root=code_root.resolve(),
+            worker_python=worker_python,
+            region=region,
+            time_scale=time_scale,
+            record=record,
+        )
+        self._process = _start(settings)
+        try:
+            self.endpoint = _read_endpoint(self._process, data_dir)
+        except StartError:
+            self.close()
+            raise
+
+    def environment(self, principal: str = "operator") -> dict[str, str]:
+        """The environment of a process that is to talk to this AWS as `principal`, and to nothing else."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_ACCESS_KEY_ID": principals.access_key(principal),
+            "AWS_SECRET_ACCESS_KEY": "not-checked",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        }
+
+    def client(self, service: str, principal: str = "operator") -> Any:
+        """A boto3 client for this AWS, the same one each time."""
+        key = (service, principal)
+        if key not in self._clients:
+            self._clients[key] = boto3.client(
+                service,  # type: ignore[call-overload]
+                endpoint_url=self.endpoint,
+                region_name=self.region,
+                aws_access_key_id=principals.access_key(principal),
+                aws_secret_access_key="not-checked",  # noqa: S106 - nothing here checks a signature
+                config=Config(read_timeout=120, retries={"total_max_attempts": 2}, max_pool_connections=50),
+            )
+        return self._clients[key]
+
+    def control(self, action: str, **arguments: Any) -> Any:
+        """Ask something of the server that AWS's own API does not have.
+
+        Raises:
+            ControlError: it was refused, with the reason.
+        """
+        body = json.dumps(arguments).encode()
+        request = Request(f"{self.endpoint}/_relight/{action}", data=body, method="POST")  # noqa: S310 - loopback
+        try:
+            with urlopen(request, timeout=_CONTROL_SECONDS) as answer:  # noqa: S310 - loopback
+                return json.load(answer)["value"]
+        except HTTPError as refusal:
+            raise ControlError(json.load(refusal)["error"]) from refusal
+
+    def recorded_calls(self) -> list[RecordedCall]:
+        """Every call so far, by principal, action and resources. `close` writes them to `<data_dir>/calls.jsonl`."""
+        return [RecordedCall.from_json(call) for call in self.control("recorded_calls")]
+
+    def emit_service_event(
+        self, source: str, detail_type: str, detail: Mapping[str, Any], resources: Sequence[str] = ()
+    ) -> None:
+        """Put an event on the default bus as an AWS service does (`aws.ec2`, which PutEvents itself refuses)."""
+        arguments = {"detail_type": detail_type, "detail": dict(detail), "resources": list(resources)}
+        self.control("emit_service_event", source=source, **arguments)
+
+    def fail_next(
+        self, service: str, operation: str, error_code: str, times: int = 1, *, principal: str | None = None
+    ) -> None:
+        """Let the next calls fail with `error_code`, before anything happens. `service` is the IAM prefix."""
+        self._add_fault(service, operation, times, error_code, principal)
+
+    def drop_answer(self, service: str, operation: str, times: int = 1, *, principal: str | None = None) -> None:
+        """Let the next calls happen, and break the connection instead of answering."""
+        self._add_fault(service, operation, times, None, principal)
+
+    def _add_fault(
+        self, service: str, operation: str, times: int, error_code: str | None, principal: str | None
+    ) -> None:
+        arguments = {"service": service, "operation": operation, "times": times}
+        self.control("add_fault", **arguments, error_code=error_code, principal=principal)
+
+    def close(self) -> None:
+        """Stop the server and its workers. Calling it twice is fine."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()  # the server ends when this pipe does
+        try:
+            self._process.wait(timeout=_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _start(settings: ServerSettings) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "local.aws.server", *settings.arguments()]
+    root = Path(__file__).resolve().parents[2]
+    with (settings.data_dir / "server.log").open("ab") as log:
+        return subprocess.Popen(
+            command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=_server_environment()
+        )
+
+
+def _server_environment() -> dict[str, str]:
+    """The caller's environment without its AWS settings: the server must never reach a real account."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
+    return {**kept, "AWS_EC2_METADATA_DISABLED": "true", "PYTHONUNBUFFERED": "1"}
+
+
+def _read_endpoint(process: subprocess.Popen[bytes], data_dir: Path) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        process.wait()
+        log = (data_dir / "server.log").read_text()[-2000:]
+        raise StartError(f"the embedded AWS ended with status {process.returncode} before it was ready:\n{log}")
+    endpoint: str = json.loads(line)["endpoint"]
+    return endpoint
+
+
+def main() -> None:
+    """Run the server in this process until standard input ends or SIGTERM comes."""
+    from local.aws.process import run  # noqa: PLC0415 - moto is loaded in the server process only
+
+    run(parse(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()
