@@ -1,0 +1,38 @@
+"""Names of the metrics that alarms and dashboard look at: AWS's own, and those that functions write into their logs.
+
+It must not know thresholds. What a function writes: namespace `Relight`, dimension `service` = the function's folder.
+"""
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.functions import METRICS_NAMESPACE
+
+MINUTE = Duration.minutes(1)
+
+CANARIES = ("triage", "CanariesSeen")
+REJECTED_RECORDS = ("triage", "RecordsRejected")
+REJECTED_POLICIES = ("guard", "PoliciesRejected")
+
+
+def own(service_and_name: tuple[str, str], statistic: str = "Sum") -> cloudwatch.Metric:
+    """Return a metric that a function of ours writes."""
+    service, name = service_and_name
+    return cloudwatch.Metric(
+        namespace=METRICS_NAMESPACE,
+        metric_name=name,
+        dimensions_map={"service": service},
+        statistic=statistic,
+        period=MINUTE,
+    )
+
+
+def executions(machine_arn: str, name: str) -> cloudwatch.Metric:
+    """Return a count of the state machine's runs (``ExecutionsFailed``)."""
+    return cloudwatch.Metric(
+        namespace="AWS/States",
+        metric_name=name,
+        dimensions_map={"StateMachineArn": machine_arn},
+        statistic="Sum",
+        period=MINUTE,
+    )

@@ -1,0 +1,1 @@
+"""What each function may do, written by hand: `grants.py` has the forms, the others the functions."""

@@ -1,0 +1,87 @@
+"""What the functions on an event's way may do: triage, guard, coordinate, sweep, intake, outbox.
+
+One writer an item: the fleet table's partitions are shared by cluster, so that IAM can only tell clusters, rejects and
+incidents apart; who writes which sort key is kept by code.
+"""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_events as events
+from aws_cdk import aws_stepfunctions as stepfunctions
+
+from infra.buckets import DROPPED_PREFIX, Buckets
+from infra.lanes import Lanes
+from infra.permissions import grants
+from infra.tables import INCIDENT_INDEXES, Tables
+
+_OBJECTS = "an object is named by the day and id of what it holds"
+Statements = Sequence[grants.Right]
+
+
+def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
+    """Read both lanes and the policies, keep windows and rejects, send findings."""
+    fleet = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    return [
+        grants.read_stream("Faults", lanes.faults),
+        grants.consume("Overflow", lanes.overflow),
+        grants.items("Fleet", tables.fleet, fleet, [grants.CLUSTER_KEYS, grants.REJECT_KEYS]),
+        grants.items("Policies", tables.policies, ("GetItem", "Query", "Scan")),
+        grants.send("Decisions", lanes.decisions),
+        grants.allow("Rejects", ["s3:PutObject"], [buckets.rejects.arn_for_objects("rejects/*")], why=_OBJECTS),
+        *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
+    ]
+
+
+def guard(tables: Tables, buckets: Buckets) -> Statements:
+    """Follow edits of policies and answer them on the same items."""
+    return [
+        *grants.changes("Edits", tables.policies),
+        grants.items("Policies", tables.policies, ("GetItem", "PutItem", "UpdateItem", "Query", "DeleteItem")),
+        *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
+    ]
+
+
+def coordinate(lanes: Lanes, tables: Tables) -> Statements:
+    """Be the only writer of leases, holds, budgets and incidents. Its executions come by :func:`executions`."""
+    verbs = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+    return [
+        grants.consume("Decisions", lanes.decisions),
+        grants.items("Fleet", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
+        grants.items("Incidents", tables.incidents, verbs, [grants.INCIDENT_KEYS]),
+        grants.index("IncidentIndexes", tables.incidents, tuple(INCIDENT_INDEXES)),
+    ]
+
+
+def executions(machine: stepfunctions.StateMachine) -> Statements:
+    """Start handle-incident, look after its runs, answer its asks."""
+    answer = ["states:StartExecution", "states:SendTaskSuccess", "states:SendTaskFailure"]
+    runs = grants.arn(machine.stack, "states", "execution", f"{machine.state_machine_name}:*", colon=True)
+    return [
+        grants.allow("Executions", answer, [machine.state_machine_arn]),
+        grants.allow("Runs", ["states:DescribeExecution"], [runs], why="a run is named by its incident"),
+    ]
+
+
+def sweep(lanes: Lanes) -> Statements:
+    """Ask coordinate to look at every open incident; put the canary on the stream."""
+    return [grants.send("Decisions", lanes.decisions), grants.put_records("Faults", lanes.faults)]
+
+
+def intake(lanes: Lanes, tables: Tables) -> Statements:
+    """Take AWS's own events, find whose instance it is, put it on the stream. DescribeInstances knows no resource."""
+    verbs = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem", "Query")
+    return [
+        grants.consume("AwsEvents", lanes.aws_events),
+        grants.items("Topology", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
+        grants.put_records("Faults", lanes.faults),
+        grants.allow("Describe", ["ec2:DescribeInstances"], ["*"], why=grants.NO_RESOURCE),
+    ]
+
+
+def outbox(tables: Tables, buckets: Buckets, bus: events.EventBus) -> Statements:
+    """Follow changes of incidents and tell the bus."""
+    return [
+        *grants.changes("Incidents", tables.incidents),
+        grants.allow("Bus", ["events:PutEvents"], [bus.event_bus_arn]),
+        *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
+    ]
