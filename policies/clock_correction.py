@@ -1,0 +1,28 @@
+"""When something really happened, though the node's clock may be wrong.
+
+Decides the moment of an event by the clock of the stream that took its envelope in: arrival minus sent_at is how far
+the node's clock is off. It must not remember earlier envelopes: then the answer would depend on their order.
+"""
+
+from datetime import datetime
+
+STEP_MS = 2000  # what a put may take looks like an offset: below half of it a clock is right; NTP keeps them far closer
+OLDEST_MS = 400 * 86_400_000  # older than any log that is still read; keeps absurd times within the calendar
+
+
+def offset_ms(sent_at: datetime, arrived_at: datetime) -> int:
+    """Return what to add to the node's times, in whole steps, so that a repeated put gives the same answer."""
+    raw = to_ms(arrived_at) - to_ms(sent_at)
+    return round(raw / STEP_MS) * STEP_MS
+
+
+def corrected_ms(observed_at: datetime, sent_at: datetime, offset: int) -> int:
+    """Return the corrected *observed_at* in epoch milliseconds: never after it was sent, never absurdly old."""
+    sent = to_ms(sent_at)
+    age = min(max(sent - to_ms(observed_at), 0), OLDEST_MS)
+    return sent - age + offset
+
+
+def to_ms(moment: datetime) -> int:
+    """Return epoch milliseconds."""
+    return int(moment.timestamp() * 1000)

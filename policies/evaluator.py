@@ -1,0 +1,169 @@
+"""Judges what one node has sent: new state and findings from old state, envelopes and the policies in force.
+
+Decides which events are new, which rules they meet and which windows that fulfils. The answer does not depend on the
+order in which envelopes arrive, nor on how often. It must not read a clock or write anything.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from policies.clock_correction import corrected_ms, offset_ms
+from policies.contract.decisions import Finding
+from policies.contract.envelope import Envelope, ParsedEnvelope, RejectedEvent
+from policies.contract.events import FaultEvent
+from policies.expressions.expression import Unanswered
+from policies.expressions.members import NodeFacts
+from policies.findings import Matched, build_finding, keep_message, scope_of
+from policies.node_state import NodeState
+from policies.rulebook import Rule, Rulebook
+from policies.sequences import Gap
+
+GAP_PATIENCE_SECONDS = 300  # the lanes overtake each other by seconds; a shard that waits for a retry by a few minutes
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One envelope and when its lane accepted it."""
+
+    parsed: ParsedEnvelope
+    arrived_at: datetime
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A policy's expression that could not be answered for some events, which counts as no match."""
+
+    policy: str
+    field: str
+    path: str
+    reason: str
+    times: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What became of a batch of one node.
+
+    ``state`` is to be written if ``changed``. ``rejected`` holds (index of the delivery, event). ``gaps`` are losses to
+    report as `pipeline.gap`, each once.
+    """
+
+    state: str
+    changed: bool
+    findings: tuple[Finding, ...] = ()
+    rejected: tuple[tuple[int, RejectedEvent], ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    events: int = 0
+    repeats: int = 0
+    matches: int = 0
+    dropped_counters: int = 0
+    was_unreadable: bool = False
+
+
+def evaluate(
+    deliveries: Sequence[Delivery],
+    *,
+    state: str,
+    rulebook: Rulebook,
+    now: datetime,
+    snapshot: Mapping[str, str | int | float | bool] | None = None,
+) -> Evaluation:
+    """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise."""
+    loaded = NodeState.load(state)
+    work = _Work(loaded or NodeState(), rulebook, snapshot or {})
+    for index, delivery in enumerate(deliveries):
+        work.take(index, delivery)
+    return work.conclude(state, now, was_unreadable=loaded is None)
+
+
+@dataclass
+class _Work:
+    state: NodeState
+    rulebook: Rulebook
+    snapshot: Mapping[str, str | int | float | bool]
+    matched: dict[str, Matched] = field(default_factory=dict)
+    rejected: list[tuple[int, RejectedEvent]] = field(default_factory=list)
+    refused: "Tally[tuple[str, str, str, str]]" = field(default_factory=Tally)
+    events: int = 0
+    repeats: int = 0
+    matches: int = 0
+    newest: int = 0
+
+    def take(self, index: int, delivery: Delivery) -> None:
+        envelope = delivery.parsed.envelope
+        spool = self.state.spool(envelope.spool_id)
+        spool.last_heard = max(spool.last_heard, int(delivery.arrived_at.timestamp()))
+        offset = offset_ms(envelope.sent_at, delivery.arrived_at)
+        node = NodeFacts(envelope.node, self.snapshot)
+        for event in envelope.events:
+            if spool.take(event.seq):
+                self.events += 1
+                self._meet(event, node, envelope, offset, delivery.arrived_at)
+            else:
+                self.repeats += 1
+        for refused in delivery.parsed.rejected:
+            if refused.seq is None or refused.seq < 0 or spool.take(refused.seq):
+                self.rejected.append((index, refused))
+        spool.claim(envelope.first_seq)
+
+    def _meet(self, event: FaultEvent, node: NodeFacts, envelope: Envelope, offset: int, arrived_at: datetime) -> None:
+        moment = corrected_ms(event.observed_at, envelope.sent_at, offset)
+        self.newest = max(self.newest, moment)
+        met = False
+        for rule, rest in self.rulebook.candidates(event):
+            matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
+            if matches and not self._excepted(rule, event, node):
+                met = True
+                self._count(rule, event, node, moment, arrived_at)
+        self.matches += met
+
+    def _excepted(self, rule: Rule, event: FaultEvent, node: NodeFacts) -> bool:
+        return rule.unless is not None and self._holds(rule, "unless", rule.unless.ask(event, node))
+
+    def _holds(self, rule: Rule, where: str, answer: bool | Unanswered) -> bool:  # noqa: FBT001 - an answer, not a switch
+        if isinstance(answer, Unanswered):
+            self.refused[rule.name, where, answer.path, answer.reason] += 1
+            return False
+        return answer
+
+    def _count(self, rule: Rule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
+        distinct = "" if rule.distinct is None else rule.distinct(event, node)
+        if distinct is None:
+            self.refused[rule.name, "count.distinct", "", "is not there"] += 1
+            return
+        scope = "node" if rule.per_node else scope_of(event.component)
+        key = f"{rule.name}|{scope}"
+        self.state.counter(key, rule.revision).add(rule.measure, moment, event.count, event.id, str(distinct))
+        matched = self.matched.get(key)
+        if matched is None:
+            matched = self.matched[key] = Matched(rule, scope, event, moment, node.identity, arrived_at)
+        elif (moment, event.id) > (matched.moment, matched.event.id):
+            matched.event, matched.moment, matched.node, matched.queued_at = event, moment, node.identity, arrived_at
+        keep_message(matched, event.message)
+
+    def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
+        findings = [
+            build_finding(matched, window, now)
+            for key, matched in self.matched.items()
+            for window in self.state.touched_counters[key].fulfilled(matched.rule.measure, matched.rule.revision)
+        ]
+        seconds = int(now.timestamp())
+        gaps = [gap for spool in self.state.spools for gap in spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)]
+        changed = was_unreadable or self.state.changed
+        text, dropped = self.state.dump(self.newest, self.rulebook.horizons) if changed else (before, 0)
+        return Evaluation(
+            state=text,
+            changed=changed,
+            findings=tuple(findings),
+            rejected=tuple(self.rejected),
+            gaps=tuple(gaps),
+            refused=tuple(Refused(*what, times=times) for what, times in self.refused.items()),
+            events=self.events,
+            repeats=self.repeats,
+            matches=self.matches,
+            dropped_counters=dropped,
+            was_unreadable=was_unreadable,
+        )

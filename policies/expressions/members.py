@@ -1,0 +1,135 @@
+"""The names an expression may use: what they are, which words they may hold, and how each is read from an event.
+
+Decides the members of `event`, `job` and `node`. It must not parse expressions.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from policies.contract.envelope import NodeIdentity
+from policies.contract.events import FaultEvent
+from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Persistence, Severity, Source
+
+# Which GPU an instance family carries (Amazon EC2 user guide, "Accelerated computing instances"; read 2026-03).
+ARCHITECTURES: Mapping[str, str] = {
+    "p3": "volta",
+    "p3dn": "volta",
+    "g4dn": "turing",
+    "g5": "ampere",
+    "p4d": "ampere",
+    "p4de": "ampere",
+    "g6": "ada",
+    "g6e": "ada",
+    "gr6": "ada",
+    "p5": "hopper",
+    "p5e": "hopper",
+    "p5en": "hopper",
+    "p6-b200": "blackwell",
+    "p6-b300": "blackwell",
+    "p6e-gb200": "blackwell",
+    "p6e-gb300": "blackwell",
+}
+
+
+def architecture_of(instance_type: str) -> str | None:
+    """Return the GPU architecture of ``p5.48xlarge`` and the like, ``u-p6e-gb200x36`` (an UltraServer) among them."""
+    family = instance_type.partition(".")[0].removeprefix("u-")
+    known = ARCHITECTURES.get(family)
+    return known or next((word for name, word in ARCHITECTURES.items() if family.startswith(f"{name}x")), None)
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """What is known of the node besides the event: its identity, and a snapshot of facts about it.
+
+    ``snapshot`` holds members of `node` that the identity does not give (``in_maintenance``); what is not in it is
+    unknown, and an expression that needs it does not match.
+    """
+
+    identity: NodeIdentity
+    snapshot: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+
+Reader = Callable[[FaultEvent, NodeFacts], Any]
+"""Reads one member; None means that it is not there."""
+
+_COMPONENT = ("type", "index", "uuid", "pci", "serial", "link")
+_JOB = ("id", "orchestrator", "rank", "step", "epoch", "checkpoint")
+_IDENTITY = ("cluster", "name", "instance_id", "instance_type", "availability_zone", "boot_id")
+
+WORDS: Mapping[str, frozenset[str]] = {
+    "event.kind": frozenset(Kind),
+    "event.severity": frozenset(Severity),
+    "event.persistence": frozenset(Persistence),
+    "event.source": frozenset(Source),
+    "event.component.type": frozenset(ComponentType),
+    "job.orchestrator": frozenset(Orchestrator),
+    "node.gpu_architecture": frozenset(ARCHITECTURES.values()),
+}
+"""Members that hold one word of a closed list."""
+
+_XID = "xid gpu_instance compute_instance pid process link subcode recovery_action truncated"
+_NUMBERS = ("event.count", "event.component.index", "event.component.link", "event.attributes.xid")
+NUMBERS = frozenset({*_NUMBERS, "event.attributes.sxid", "job.rank", "job.step", "job.epoch"})
+"""Members that hold a number: comparing one with text never matches."""
+
+ATTRIBUTES: Mapping[str, frozenset[str]] = {
+    "gpu.xid": frozenset(_XID.split()),
+    "nvswitch.sxid": frozenset({"sxid", "fatal", "link", "truncated"}),
+    "host.oom_kill": frozenset({"pid", "process", "truncated"}),
+}
+"""Kinds whose attributes the vocabulary fixes: another name there is a slip. Other kinds are free."""
+
+
+def _word(value: object) -> object:
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _of_component(name: str) -> Reader:
+    return lambda event, _node: event.component and _word(getattr(event.component, name))
+
+
+def _of_job(name: str) -> Reader:
+    return lambda event, _node: event.job and _word(getattr(event.job, name))
+
+
+def _of_node(name: str) -> Reader:
+    return lambda _event, node: getattr(node.identity, name) or None
+
+
+def _of_attributes(name: str) -> Reader:
+    return lambda event, _node: event.attributes.get(name)
+
+
+MEMBERS: Mapping[str, Reader] = {
+    "event.kind": lambda event, _node: event.kind.value,
+    "event.severity": lambda event, _node: event.severity.value,
+    "event.persistence": lambda event, _node: event.persistence.value,
+    "event.source": lambda event, _node: event.source.value,
+    "event.count": lambda event, _node: event.count,
+    "event.message": lambda event, _node: event.message,
+    **{f"event.component.{name}": _of_component(name) for name in _COMPONENT},
+    **{f"job.{name}": _of_job(name) for name in _JOB},
+    **{f"node.{name}": _of_node(name) for name in _IDENTITY},
+    "node.network_path": lambda _event, node: list(node.identity.network_path),
+    "node.gpu_architecture": lambda _event, node: architecture_of(node.identity.instance_type),
+    "node.in_maintenance": lambda _event, node: node.snapshot.get("in_maintenance"),
+}
+
+LISTS = frozenset({"node.network_path"})  # every other member is a scalar
+ATTRIBUTE_ROOT = "event.attributes."
+ROOTS = ("event", "job", "node")
+
+
+def reader_of(path: str) -> Reader:
+    """Return how *path*, a member the checker let through, is read."""
+    if path.startswith(ATTRIBUTE_ROOT):
+        return _of_attributes(path.removeprefix(ATTRIBUTE_ROOT))
+    return MEMBERS[path]
+
+
+def is_member(path: str) -> bool:
+    """Whether *path* names something that can be read."""
+    return path in MEMBERS or (path.startswith(ATTRIBUTE_ROOT) and path.count(".") == ATTRIBUTE_ROOT.count("."))

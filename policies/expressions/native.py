@@ -1,0 +1,126 @@
+"""Answers plain conjunctions (`a == 1 && b in ["x"]`) without CEL, with the same answers.
+
+Decides which terms of an expression are plain and what they say. A missing member is no answer; as in CEL, one false
+term makes the whole false even then. A property test holds it against CEL.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from policies.expressions.members import LISTS, is_member
+from policies.expressions.paths import paths
+from policies.expressions.tokens import Token
+
+LARGEST_EXACT = 2**53  # beyond it CEL compares ints with doubles by rounding, Python exactly
+Literals = str | int | bool
+
+
+@dataclass(frozen=True)
+class Term:
+    """One plain comparison of a member. ``texts`` (strings and numbers) and ``flags`` (booleans) are the operands."""
+
+    path: str
+    negated: bool
+    texts: frozenset[str | int]
+    flags: frozenset[bool]
+
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - a member may hold any scalar
+        """Say whether the member, which is there, fulfils the term. As in CEL, True is not 1, but 79.0 is 79."""
+        found = value in self.flags if isinstance(value, bool) else value in self.texts
+        return found is not self.negated
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """The plain terms of an expression; ``whole`` when it has no others."""
+
+    terms: tuple[Term, ...]
+    whole: bool
+
+
+def read_conjunction(tokens: Sequence[Token]) -> Conjunction:
+    """Return the plain terms that *tokens* joins by `&&` at its top; none when it is joined otherwise."""
+    parts = _split(tokens)
+    terms = [_term(part) for part in parts]
+    plain = tuple(term for term in terms if term is not None)
+    return Conjunction(plain, whole=bool(parts) and len(plain) == len(parts))
+
+
+def _split(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+    parts: list[Sequence[Token]] = []
+    depth = start = 0
+    for at, token in enumerate(tokens):
+        depth += token.is_op("(", "[", "{") - token.is_op(")", "]", "}")
+        if depth == 0 and token.is_op("||", "?"):
+            return []
+        if depth == 0 and token.is_op("&&"):
+            parts.append(tokens[start:at])
+            start = at + 1
+    return [*parts, tokens[start:]]
+
+
+def _term(tokens: Sequence[Token]) -> Term | None:
+    for at, token in enumerate(tokens):
+        if token.is_op("==", "!="):
+            return _equality(tokens[:at], tokens[at + 1 :], negated=token.text == "!=")
+        if token.is_op("in"):
+            return _membership(tokens[:at], tokens[at + 1 :])
+    return None
+
+
+def _equality(left: Sequence[Token], right: Sequence[Token], *, negated: bool) -> Term | None:
+    for one, other in ((left, right), (right, left)):
+        path, operand = _member(one), _literal(other)
+        if path is not None and operand is not None:
+            return _build(path, [operand], negated=negated)
+    return None
+
+
+def _membership(left: Sequence[Token], right: Sequence[Token]) -> Term | None:
+    path = _member(left)
+    brackets = len(right) > 1 and right[0].is_op("[") and right[-1].is_op("]")
+    if path is None or not brackets:
+        return None
+    operands = _list(right[1:-1])
+    return None if operands is None else _build(path, operands, negated=False)
+
+
+def _list(tokens: Sequence[Token]) -> list[Literals] | None:
+    operands: list[Literals] = []
+    start = 0
+    for at in range(len(tokens) + 1):
+        if at == len(tokens) or tokens[at].is_op(","):
+            operand = _literal(tokens[start:at])
+            if operand is None:
+                return None
+            operands.append(operand)
+            start = at + 1
+    return operands
+
+
+def _member(tokens: Sequence[Token]) -> str | None:
+    found = list(paths(tokens))
+    alone = len(found) == 1 and found[0].start == 0 and found[0].end == len(tokens)
+    plain = alone and is_member(found[0].text) and found[0].text not in LISTS
+    return found[0].text if plain else None
+
+
+def _literal(tokens: Sequence[Token]) -> Literals | None:
+    sign: Literal[1, -1] = 1
+    if len(tokens) == 2 and tokens[0].is_op("-") and tokens[1].kind == "int":  # noqa: PLR2004 - a sign and its number
+        sign, tokens = -1, tokens[1:]
+    if len(tokens) != 1:
+        return None
+    (token,) = tokens
+    if token.kind == "name" and token.text in {"true", "false"}:
+        return token.text == "true"
+    if token.kind == "int" and isinstance(token.value, int) and token.value <= LARGEST_EXACT:
+        return sign * token.value
+    return token.value if token.kind == "string" and isinstance(token.value, str) else None
+
+
+def _build(path: str, operands: Sequence[Literals], *, negated: bool) -> Term:
+    flags = frozenset(one for one in operands if isinstance(one, bool))
+    texts = frozenset(one for one in operands if not isinstance(one, bool))
+    return Term(path, negated, texts, flags)

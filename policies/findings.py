@@ -1,0 +1,80 @@
+"""Makes a finding of a fulfilled window: what coordinate is told.
+
+Decides the finding's identity: never the event that happened to complete it, so that the same condition, met again
+after a crash or by another lane, is the same finding. It must not decide whether a window is fulfilled.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from policies.contract.decisions import Finding, generation_of
+from policies.contract.envelope import NodeIdentity
+from policies.contract.events import Component, FaultEvent, cut_message
+from policies.contract.identifiers import stable_id
+from policies.rulebook import Rule
+from policies.windows import LATENESS_MS, Fulfilled
+
+MOST_EVENT_IDS = MOST_MESSAGES = 8
+MESSAGE_BYTES = 512  # eight of them and the rest must leave room for a hundred findings in one message
+
+
+@dataclass
+class Matched:
+    """What one rule saw of one component in this batch: its newest event, where it came from, what was printed."""
+
+    rule: Rule
+    scope: str
+    event: FaultEvent
+    moment: int
+    node: NodeIdentity
+    queued_at: datetime
+    messages: dict[str, None] = field(default_factory=dict)
+
+
+def scope_of(component: Component | None) -> str:
+    """Return what tells the component from others of its node, by the name that every source is likeliest to know."""
+    if component is None:
+        return "node"
+    name = component.pci or component.uuid or component.serial
+    if name is None:
+        name = "" if component.index is None else str(component.index)
+    return f"{component.type}:{name}" if component.link is None else f"{component.type}:{name}:{component.link}"
+
+
+def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding:
+    """Return the finding that *window* stands for, decided at *now*."""
+    rule, event, node = matched.rule, matched.event, matched.node
+    start = _moment(window.start)
+    generation = generation_of(node.instance_id)
+    identity = (rule.name, rule.revision, rule.hash, node.cluster, generation, matched.scope, window.start)
+    return Finding.model_construct(
+        id=stable_id("finding", *identity),
+        node=node,
+        generation=generation,
+        policy=rule.plan,
+        kind=event.kind,
+        severity=event.severity,
+        source=event.source,
+        component=event.component,
+        job=event.job,
+        count=window.count,
+        window_start=start,
+        first_observed_at=start,
+        observed_at=_moment(window.end),
+        queued_at=matched.queued_at,
+        decided_at=now,
+        late=window.end < now.timestamp() * 1000 - LATENESS_MS,
+        event_ids=window.event_ids[:MOST_EVENT_IDS],
+        messages=tuple(matched.messages),
+        attributes=event.attributes,
+    )
+
+
+def keep_message(matched: Matched, text: str) -> None:
+    """Add what the event printed, once, as long as there is room."""
+    if text and len(matched.messages) < MOST_MESSAGES:
+        matched.messages.setdefault(cut_message(text, MESSAGE_BYTES)[0])
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

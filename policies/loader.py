@@ -1,0 +1,94 @@
+"""Reads a policy from YAML text or from a DynamoDB item: the policy, or what is wrong with it. Never raises.
+
+Decides whether a document is a policy that can be put into force: its fields, its expressions and its own examples. It
+must not know where the document is kept.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from policies.documents import NotPlainError, canonical, operators_fields
+from policies.examples import run_examples
+from policies.expressions.checker import check
+from policies.expressions.members import is_member
+from policies.model import Count, Policy
+from policies.problems import Problem
+from policies.yaml_text import LARGEST_BYTES, read_yaml
+
+MOST_PROBLEMS = 10
+Loaded = Policy | list[Problem]
+
+
+def load_text(text: str | bytes) -> Loaded:
+    """Return the policy in the YAML *text*, or its problems."""
+    document = read_yaml(text)
+    if isinstance(document, list) and document and all(isinstance(one, Problem) for one in document):
+        return document
+    if not isinstance(document, Mapping):
+        return [Problem.of("", "is no mapping of fields.", "Begin with `name: ...`, one field a line.")]
+    return load_document(document)
+
+
+def load_document(document: Mapping[Any, Any]) -> Loaded:
+    """Return the policy in *document*: parsed YAML, or a `live` item whose bookkeeping is passed over."""
+    try:
+        fields = operators_fields(document)
+        size = len(canonical(fields).encode("utf-8", "replace"))
+    except NotPlainError as error:
+        path, _, reason = str(error).partition(": ")
+        return [Problem.of(path, f"{reason}.", "Write text, numbers, true or false, lists and mappings.")]
+    except RecursionError:
+        return [Problem.of("", "is nested too deeply.", "Policies are flat.")]
+    if size > LARGEST_BYTES:
+        return [Problem.of("", f"has {size} bytes; at most {LARGEST_BYTES} are allowed.", "Split it.")]
+    return _validate(fields)
+
+
+def _validate(fields: Mapping[str, Any]) -> Loaded:
+    try:
+        policy = Policy.model_validate(fields)
+    except ValidationError as error:
+        return _told(error)
+    problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
+    problems += _distinct(policy.count)
+    return _bounded(problems or run_examples(policy)) or policy
+
+
+def _distinct(count: Count) -> list[Problem]:
+    if count.distinct is None or is_member(count.distinct):
+        return []
+    return [Problem.of("count.distinct", f"{count.distinct} is not known.", "Name a field, for example job.id.")]
+
+
+def _bounded(problems: list[Problem]) -> list[Problem]:
+    more = len(problems) - MOST_PROBLEMS
+    return [*problems[:MOST_PROBLEMS], Problem.of("", f"has {more} more problems.")] if more > 0 else problems
+
+
+def _told(error: ValidationError) -> list[Problem]:
+    details = error.errors(include_url=False, include_input=False)
+    return _bounded([_problem(detail) for detail in details])
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    path = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "missing":
+        return Problem.of(path, "is missing.", f"Add `{path}: ...`.")
+    if detail["type"] == "extra_forbidden":
+        return Problem.of(path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64]))
+    return Problem.of(path, f"{detail['msg'].removeprefix('Value error, ')}.", _HINTS.get(str(detail["loc"][-1:]), ""))
+
+
+_HINTS = {
+    "('name',)": "Use lower-case words joined by hyphens, for example gpu-fell-off-the-bus.",
+    "('mode',)": "Write active, shadow or off.",
+}
+
+
+def _similar(word: str) -> str:
+    near = difflib.get_close_matches(word, Policy.model_fields, n=1)
+    return f"Did you mean {near[0]}?" if near else f"Fields: {', '.join(Policy.model_fields)}."

@@ -1,0 +1,160 @@
+"""The policy: what an operator writes, the same document as a YAML file and as a DynamoDB item (DESIGN: vocabulary).
+
+Decides which fields there are and what they may hold. It must not know how the document was stored, nor read `when`
+and `unless`: `expressions/` does.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from policies.contract.base import Model
+from policies.contract.decisions import Limit, PolicyPlan
+from policies.contract.events import Component, JobRef, Scalar
+from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
+from policies.durations import parse_duration
+
+HOUR, DAY = 3600.0, 86_400.0
+LONGEST_COUNT_OF_OCCURRENCES = 50
+
+
+Short = Annotated[str, StringConstraints(max_length=500, strip_whitespace=True)]
+_READ = BeforeValidator(parse_duration)  # the bounds behind it are in seconds
+Settle = Annotated[float, _READ, Field(ge=0, le=HOUR)]
+Occurrence = Annotated[float, _READ, Field(ge=1, le=HOUR)]
+Within = Annotated[float, _READ, Field(ge=1, le=DAY)]
+Deadline = Annotated[float, _READ, Field(ge=10, le=DAY)]
+Offset = Annotated[float, _READ, Field(ge=0, le=DAY)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class _Document(Model):
+    """Unknown fields are refused: a misspelt `unless` must not be silently ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Count(_Document):
+    """How often, within what, counted for what.
+
+    With ``occurrence`` the companions of one physical error count once: ``at_least`` counts occurrences. Without it the
+    events' own counts add up. ``distinct`` counts the different values of a field instead (``job.id``).
+    """
+
+    at_least: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
+    within: Within = HOUR
+    per: Literal["component", "node"] = "component"
+    occurrence: Occurrence | None = None
+    distinct: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.occurrence is not None and self.occurrence > self.within:
+            raise ValueError("occurrence is longer than within")
+        if (self.occurrence or self.distinct) and self.at_least > LONGEST_COUNT_OF_OCCURRENCES:
+            raise ValueError(f"at_least is at most {LONGEST_COUNT_OF_OCCURRENCES} where occurrences are counted")
+        return self
+
+
+# Without `count` every occurrence is a finding. Companions of one error are printed within seconds: Xid 48 comes with
+# 63 or 64 and 94 or 95 (NVIDIA, "Xid Errors", memory error containment).
+ONE_OCCURRENCE = Count.model_validate({"at_least": 1, "within": "30s", "occurrence": "30s"})
+
+
+class LimitRule(_Document):
+    """How many acts of one sort are allowed: ``at_most`` of them, or ``percent`` of the scope (never less than 1)."""
+
+    at_most: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
+    percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    within: Within
+    per: Literal["cluster", "job", "rack", "policy"] = "cluster"
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.at_most is None) == (self.percent is None):
+            raise ValueError("give either at_most or percent")
+        return self
+
+
+Limited = Literal["replacements", "reboots", "resets", "restarts", "isolations", "suspensions"]
+
+
+class ExampleEvent(_Document):
+    """One event of an example; what is left out is as plain as can be. ``after`` counts from the first event."""
+
+    kind: Kind
+    after: Offset = 0.0
+    count: Annotated[int, Field(ge=1, strict=True)] = 1
+    severity: Severity = Severity.ERROR
+    component: Component | None = None
+    job: JobRef | None = None
+    attributes: dict[str, Scalar] = {}
+    message: Annotated[str, StringConstraints(max_length=2048)] = ""
+
+
+class Example(_Document):
+    """A story with its end: these events on one node make so many findings. It runs whenever the policy is loaded."""
+
+    says: Short
+    instance_type: str = "p5.48xlarge"
+    events: Annotated[tuple[ExampleEvent, ...], Field(min_length=1, max_length=50)]
+    findings: Annotated[int, Field(ge=0, le=50, strict=True)]
+
+
+class Policy(_Document):
+    """One rule with its consequence. Durations are in seconds once read."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+    mode: PolicyMode
+    why: Annotated[Short, StringConstraints(min_length=1)]
+    cites: tuple[Short, ...] = ()
+    when: Annotated[str, StringConstraints(min_length=1)]
+    count: Count = ONE_OCCURRENCE
+    unless: str | None = None
+    settle: Settle = 0.0
+    evidence: EvidenceRule = EvidenceRule.TRANSIENT
+    do: Annotated[tuple[Action, ...], Field(min_length=1, max_length=8)]
+    otherwise: Annotated[tuple[Action, ...], Field(max_length=8)] = ()
+    limits: dict[Limited, LimitRule] = {}
+    deadline: Deadline = 900.0
+    priority: Annotated[int, Field(ge=-100, le=100, strict=True)] = 0
+    approval: Flag = False
+    examples: Annotated[tuple[Example, ...], Field(max_length=20)] = ()
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        for ladder in (self.do, self.otherwise):
+            if len(set(ladder)) != len(ladder):
+                raise ValueError("do and otherwise name each action once")
+        if Action.RECORD in self.do and len(self.do) > 1:
+            raise ValueError("do: record stands alone; every decision is recorded anyway")
+        if Action.REPLACE_NODE in self.do and Action.ISOLATE not in self.do[: self.do.index(Action.REPLACE_NODE)]:
+            raise ValueError("do: isolate comes before replace_node, or new work lands on the node that goes")
+        if self.settle >= self.deadline:
+            raise ValueError("settle is as long as the deadline")
+        return self
+
+    def plan(self, revision: int) -> PolicyPlan:
+        """Return what findings of this *revision* ask for."""
+        return PolicyPlan(
+            name=self.name,
+            revision=revision,
+            mode=self.mode,
+            why=self.why,
+            do=self.do,
+            otherwise=self.otherwise,
+            evidence=self.evidence,
+            settle_seconds=self.settle,
+            deadline_seconds=self.deadline,
+            limits=_limits(self.limits),
+            priority=self.priority,
+            approval=self.approval,
+        )
+
+
+def _limits(rules: Mapping[Limited, LimitRule]) -> dict[str, Limit]:
+    return {
+        name: Limit(at_most=rule.at_most, percent=rule.percent, within_seconds=rule.within, per=rule.per)
+        for name, rule in rules.items()
+    }

@@ -1,0 +1,104 @@
+"""What triage remembers of one node between batches, as one compact JSON document.
+
+Decides its shape and its bounds. Parts that a batch does not touch stay as they were read. It must not know where the
+document is kept.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from policies.sequences import Sequences
+from policies.windows import LATENESS_MS, Counter
+
+VERSION = 1
+MOST_SPOOLS = 8  # an agent has one; reinstalled nodes and the senders behind intake bring more
+MOST_COUNTERS = 256
+Document = dict[str, Any]
+
+
+class NodeState:
+    """The mutable working copy of one document, for the time of one evaluation."""
+
+    def __init__(self, document: Document | None = None) -> None:
+        """Take a *document* that `dump` wrote; None is a node never heard of."""
+        known = document or {}
+        self._spools: Document = known.get("s", {})
+        self._counters: Document = known.get("c", {})
+        self._touched_spools: dict[str, Sequences] = {}
+        self.touched_counters: dict[str, Counter] = {}
+
+    @classmethod
+    def load(cls, text: str) -> "NodeState | None":
+        """Return the state in *text* ("" is a fresh one), None when it cannot be read."""
+        if not text:
+            return cls()
+        try:
+            document = json.loads(text)
+        except ValueError:
+            return None
+        sound = isinstance(document, dict) and document.get("v") == VERSION
+        return cls(document) if sound else None
+
+    def spool(self, name: str) -> Sequences:
+        """Return the sequence numbers of one spool."""
+        known = self._touched_spools.get(name)
+        if known is None:
+            dumped = self._spools.get(name)
+            known = Sequences(name) if dumped is None else Sequences.load(name, dumped)
+            self._touched_spools[name] = known
+        return known
+
+    def counter(self, key: str, revision: int) -> Counter:
+        """Return what is counted under *key*; a new counter is of *revision*."""
+        known = self.touched_counters.get(key)
+        if known is None:
+            dumped = self._counters.get(key)
+            known = Counter(revision) if dumped is None else Counter.load(dumped)
+            self.touched_counters[key] = known
+        return known
+
+    @property
+    def spools(self) -> list[Sequences]:
+        """The spools that were touched."""
+        return list(self._touched_spools.values())
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to write."""
+        return any(spool.changed for spool in self.spools)
+
+    def dump(self, reference: int, horizons: Mapping[str, int]) -> tuple[str, int]:
+        """Return the document and how many counters did not fit.
+
+        *reference* (ms) is the newest moment of this batch: what a policy counted longer ago than its horizon goes. The
+        wall clock would not do: a replay after an outage would forget what it has just counted.
+        """
+        spools = {**self._spools, **{name: spool.dump() for name, spool in self._touched_spools.items()}}
+        counters = {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
+        fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - _horizon(key, horizons)}
+        kept = _newest_of(fresh, MOST_COUNTERS)
+        document = {"v": VERSION, "s": _heard_last(spools), "c": kept}
+        return json.dumps(document, separators=(",", ":"), sort_keys=True), len(fresh) - len(kept)
+
+
+def _horizon(key: str, horizons: Mapping[str, int]) -> int:
+    return horizons.get(key.partition("|")[0], LATENESS_MS)
+
+
+def _newest(dumped: list[Any]) -> int:
+    return max((int(point[1]) for point in dumped[1]), default=0)
+
+
+def _newest_of(counters: Document, most: int) -> Document:
+    if len(counters) <= most:
+        return counters
+    keys = sorted(counters, key=lambda key: (_newest(counters[key]), key))[-most:]
+    return {key: counters[key] for key in keys}
+
+
+def _heard_last(spools: Document) -> Document:
+    if len(spools) <= MOST_SPOOLS:
+        return spools
+    names = sorted(spools, key=lambda name: (spools[name][3], name))[-MOST_SPOOLS:]
+    return {name: spools[name] for name in names}

@@ -1,0 +1,32 @@
+"""What is wrong with a policy, told to the person who wrote it: where, why, and what to write instead.
+
+It must not know whether the policy came from a file or from the table.
+"""
+
+from dataclasses import dataclass
+
+REASON_LIMIT = 300
+PATH_LIMIT = 120
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend. ``path`` is dotted (``count.within``); empty means the whole document."""
+
+    path: str
+    reason: str
+    hint: str = ""
+
+    @classmethod
+    def of(cls, path: str, reason: str, hint: str = "") -> "Problem":
+        """Return a problem whose texts are short enough for a table cell, whatever junk they quote."""
+        return cls(_short(path, PATH_LIMIT), _short(reason, REASON_LIMIT), _short(hint, REASON_LIMIT))
+
+    def __str__(self) -> str:
+        """Return one line: path, reason, hint."""
+        return f"{self.path or 'document'}: {self.reason} {self.hint}".strip()
+
+
+def _short(text: str, limit: int) -> str:
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"

@@ -1,0 +1,106 @@
+"""The policies in force, compiled and indexed: which rules can an event of this kind and Xid meet at all?
+
+Decides how a policy is made ready for thousands of events a second. It must not know where policies are kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from policies.contract.decisions import PolicyPlan
+from policies.contract.events import FaultEvent
+from policies.contract.vocabulary import Kind, PolicyMode
+from policies.expressions.expression import Expression, compile_expression
+from policies.expressions.members import Reader, reader_of
+from policies.model import Policy
+from policies.windows import LATENESS_MS, Measure
+
+KIND, XID = "event.kind", "event.attributes.xid"
+_ANY_OTHER = -1  # stands for every Xid that no rule names; real ones are positive
+
+
+@dataclass(frozen=True)
+class AcceptedPolicy:
+    """One revision that the guard let through. ``hash`` is the fingerprint of its document."""
+
+    policy: Policy
+    revision: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One accepted policy, ready to be asked."""
+
+    name: str
+    revision: int
+    hash: str
+    plan: PolicyPlan
+    when: Expression
+    unless: Expression | None
+    measure: Measure
+    per_node: bool
+    distinct: Reader | None
+
+
+Candidates = tuple[tuple[Rule, Expression | None], ...]
+"""Rules with what is left to ask of each; None: nothing is left, it matches."""
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """All rules that are not off, in the order of their names."""
+
+    rules: tuple[Rule, ...]
+    horizons: Mapping[str, int]  # policy name -> how long (ms) what it counted may still matter
+    _xids: frozenset[int]
+    _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
+
+    def candidates(self, event: FaultEvent) -> Candidates:
+        """Return the rules that *event* may meet."""
+        kind = event.kind
+        xid: int | None = None
+        if kind is Kind.GPU_XID:
+            value = event.attributes.get("xid")
+            if type(value) is int:
+                xid = value if value in self._xids else _ANY_OTHER
+        key = (kind, xid)
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = self._narrow(kind, xid)
+        return found
+
+    def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
+        known: dict[str, Any] = {KIND: kind.value} if xid is None else {KIND: kind.value, XID: xid}
+        left = ((rule, rule.when.discharge(known)) for rule in self.rules)
+        return tuple((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
+
+
+def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
+    """Return the rulebook of the *accepted* policies; those that are off are left out."""
+    rules = tuple(
+        _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
+    )
+    named = {value for rule in rules for term, _ in rule.when.terms if term.path == XID for value in term.texts}
+    horizons = {rule.name: rule.measure.within + rule.measure.cooling + LATENESS_MS for rule in rules}
+    return Rulebook(rules, horizons, frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER})
+
+
+def _rule(accepted: AcceptedPolicy) -> Rule:
+    policy, count = accepted.policy, accepted.policy.count
+    return Rule(
+        name=policy.name,
+        revision=accepted.revision,
+        hash=accepted.hash,
+        plan=policy.plan(accepted.revision),
+        when=compile_expression(policy.when),
+        unless=None if policy.unless is None else compile_expression(policy.unless),
+        measure=Measure(
+            at_least=count.at_least,
+            within=round(count.within * 1000),
+            occurrence=round((count.occurrence or 0) * 1000),
+            distinct=count.distinct is not None,
+        ),
+        per_node=count.per == "node",
+        distinct=None if count.distinct is None else reader_of(count.distinct),
+    )

@@ -1,0 +1,183 @@
+"""Counts per policy and component of one node: when did it happen, how often, is that enough.
+
+Decides which conditions are fulfilled. What is added commutes, and the answer depends on what was added only: a window
+begins at an occurrence, is fulfilled once enough others lie within it, and more can only help. A window is named by its
+beginning. It must not know events or policies, only the numbers of a `Measure`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+LATENESS_MS = 15 * 60_000  # what came later than this neither fits an old window nor justifies an act by itself
+QUANTA = 4  # points kept of one occurrence
+SPARE_OCCURRENCES = 8
+
+
+class Point(NamedTuple):
+    """What happened within one grain of time: first and last moment (ms), how often, which event first."""
+
+    first: int
+    last: int
+    times: int
+    event_id: str
+    distinct: str = ""
+
+    def merged(self, other: "Point") -> "Point":
+        """Return both as one; the order does not matter."""
+        first, event_id = min((self.first, self.event_id), (other.first, other.event_id))
+        return Point(first, max(self.last, other.last), self.times + other.times, event_id, self.distinct)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count."""
+
+    at_least: int
+    within: int
+    occurrence: int
+    distinct: bool = False
+
+    @property
+    def grain(self) -> int:
+        """How much time one point may stand for."""
+        return max((self.occurrence or self.within // 4) // QUANTA, 1)
+
+    @property
+    def cooling(self) -> int:
+        """How long after a fulfilled window begins another one may not begin: it would say the same again."""
+        return self.occurrence or self.within
+
+
+@dataclass(frozen=True)
+class Fulfilled:
+    """A window in which it happened often enough: its first and newest moment (ms), how often, which events."""
+
+    start: int
+    end: int
+    count: int
+    event_ids: tuple[str, ...]
+
+
+class Counter:
+    """What one policy has counted for one component of one node."""
+
+    def __init__(self, revision: int, points: Iterable[Point] = (), told: Iterable[int] = ()) -> None:
+        """Take *points* and the beginnings of windows *told* already under *revision*, as `dump` gives them."""
+        self.revision = revision
+        self._loaded = list(points)
+        self._points: dict[tuple[int, str], Point] = {}
+        self._grain = 0
+        self._told = list(told)
+        self._new: set[int] = set()
+
+    @classmethod
+    def load(cls, dumped: list[Any]) -> "Counter":
+        """Return what `dump` wrote."""
+        revision, points, told = dumped
+        return cls(revision, [Point(*point) for point in points], told)
+
+    def dump(self) -> list[Any]:
+        """Return the JSON form, the same for the same content."""
+        return [self.revision, self._sorted(), self._told]
+
+    @property
+    def newest(self) -> int:
+        """The newest moment counted, in ms; 0 when nothing is."""
+        return max((point.last for point in self._sorted()), default=0)
+
+    def add(self, measure: Measure, moment: int, count: int, event_id: str, distinct: str = "") -> None:
+        """Count an event at *moment* (ms, corrected)."""
+        self._settle(measure)
+        self._merge(Point(moment, moment, count, event_id, distinct))
+        self._new.add(moment)
+
+    def fulfilled(self, measure: Measure, revision: int) -> list[Fulfilled]:
+        """Return the windows that what was added since loading has fulfilled and that were not told; remember them.
+
+        A new *revision* of the policy may tell again what the old one told.
+        """
+        self._settle(measure)
+        if revision != self.revision:
+            self.revision, self._told = revision, []
+        points = self._sorted()
+        starts = self._prune(list(_starts(points, measure.occurrence)), points, measure)
+        points = [point for point in points if starts and point.first >= starts[0]]
+        self._points = {self._key(point): point for point in points}
+        return self._tell(starts, points, measure)
+
+    def _tell(self, starts: Sequence[int], points: Sequence[Point], measure: Measure) -> list[Fulfilled]:
+        found: list[Fulfilled] = []
+        told: list[int] = []
+        for start in starts:
+            if any(abs(start - one) < measure.cooling for one in told) and not measure.occurrence:
+                continue
+            inside = [point for point in points if start <= point.first <= start + measure.within]
+            if _amount(inside, measure) < measure.at_least:
+                continue
+            if self._knows(start, measure):
+                told.append(start)
+            elif any(start <= moment <= start + measure.within for moment in self._new):
+                told.append(start)
+                found.append(_fulfilled(start, inside))
+        self._told = told
+        return found
+
+    def _knows(self, start: int, measure: Measure) -> bool:
+        if measure.occurrence:
+            return any(start <= one <= start + measure.occurrence for one in self._told)
+        return any(abs(start - one) < measure.cooling for one in self._told)
+
+    def _prune(self, starts: list[int], points: Sequence[Point], measure: Measure) -> list[int]:
+        """Drop whole occurrences from the old end, so that those that stay begin where they began."""
+        newest = max(point.last for point in points) if points else 0
+        oldest = newest - measure.within - measure.cooling - LATENESS_MS
+        most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else 64
+        return [start for start in starts if start >= oldest][-most:]
+
+    def _settle(self, measure: Measure) -> None:
+        """Sort what was loaded by the grain of this measure; an edited policy may have another than it was kept by."""
+        if self._grain != measure.grain:
+            self._grain = measure.grain
+            known, self._points = [*self._loaded, *self._points.values()], {}
+            self._loaded = []
+            for point in known:
+                self._merge(point)
+
+    def _key(self, point: Point) -> tuple[int, str]:
+        return point.first // self._grain, point.distinct
+
+    def _merge(self, point: Point) -> None:
+        key = self._key(point)
+        there = self._points.get(key)
+        self._points[key] = point if there is None else there.merged(point)
+
+    def _sorted(self) -> list[Point]:
+        return sorted([*self._loaded, *self._points.values()])
+
+
+def _starts(points: Sequence[Point], occurrence: int) -> Iterator[int]:
+    """Yield where occurrences begin: one is everything within *occurrence* of its first point."""
+    start: int | None = None
+    for point in points:
+        first = point.first
+        if start is None or first > start + occurrence or not occurrence:
+            start = first
+            yield first
+
+
+def _amount(inside: Sequence[Point], measure: Measure) -> int:
+    if measure.distinct:
+        return len({point.distinct for point in inside})
+    if measure.occurrence:
+        return sum(1 for _start in _starts(inside, measure.occurrence))
+    return sum(point.times for point in inside)
+
+
+def _fulfilled(start: int, inside: Sequence[Point]) -> Fulfilled:
+    return Fulfilled(
+        start=start,
+        end=max(point.last for point in inside),
+        count=sum(point.times for point in inside),
+        event_ids=tuple(dict.fromkeys(point.event_id for point in inside)),
+    )

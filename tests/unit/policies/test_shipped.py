@@ -1,0 +1,47 @@
+"""The shipped policies are in force as they are: they load, their examples hold, each cites its source."""
+
+from pathlib import Path
+
+import pytest
+
+from policies.contract.vocabulary import Action, EvidenceRule
+from policies.loader import load_text
+from policies.model import Policy
+
+FOLDER = Path(__file__).parents[3] / "policies" / "shipped"
+FILES = sorted(FOLDER.glob("*.yaml"))
+
+
+def load(path: Path) -> Policy:
+    loaded = load_text(path.read_bytes())
+    assert isinstance(loaded, Policy), [str(problem) for problem in loaded]
+    return loaded
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_shipped_policy_loads_and_keeps_its_own_examples(path: Path) -> None:
+    policy = load(path)
+    assert policy.name == path.stem
+    assert policy.examples
+    assert policy.cites
+
+
+def test_the_five_faults_of_the_main_line_are_covered() -> None:
+    decided = {policy.name.split("-")[1]: policy.do for policy in map(load, FILES)}
+    assert decided == {
+        "13": (Action.RECORD,),
+        "48": (Action.ISOLATE, Action.RESET_GPU),
+        "63": (Action.RESET_GPU,),
+        "79": (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB),
+        "94": (Action.RESTART_PROCESS,),
+    }
+
+
+def test_a_lost_gpu_is_latched_and_has_a_way_out_when_replacing_fails() -> None:
+    policy = load(FOLDER / "xid-79-fell-off-the-bus.yaml")
+    plan = policy.plan(3)
+    assert policy.evidence is EvidenceRule.LATCHED
+    assert plan.otherwise == (Action.PAGE_OPERATOR,)
+    assert (plan.revision, plan.settle_seconds, plan.deadline_seconds) == (3, 10.0, 1800.0)
+    assert plan.limits["replacements"].at_most == 2
+    assert plan.limits["replacements"].within_seconds == 600.0
