@@ -22,7 +22,7 @@ from policies.coordination.happenings import (
 )
 from policies.coordination.incident import MOST_MESSAGES, Incident
 from policies.coordination.notes import Entry
-from policies.coordination.states import next_status
+from policies.coordination.states import IncidentStatus, next_status
 
 MOST_ENTRIES = 200  # five attempts of a ladder need about sixty; this only bounds the document
 DETAIL_CHARACTERS = 500
@@ -30,7 +30,15 @@ DETAIL_CHARACTERS = 500
 
 def evolve(incident: Incident, happening: Happening, now: datetime) -> Incident:
     """Return *incident* after *happening*; IllegalTransitionError when it cannot happen in its status."""
-    status = next_status(incident.status, happening)
+    return _evolve(incident, next_status(incident.status, happening), happening, now)
+
+
+def bear(draft: Incident, happening: Happening, now: datetime) -> Incident:
+    """Return *draft* as the incident that *happening* opens or records; its own status is not looked at."""
+    return _evolve(draft, next_status(None, happening), happening, now)
+
+
+def _evolve(incident: Incident, status: IncidentStatus, happening: Happening, now: datetime) -> Incident:
     changes = {**_changes(incident, happening), "status": status, "updated_at": now}
     return write_line(incident.model_copy(update=changes), happening.line(now))
 

@@ -47,7 +47,6 @@ class Incident(Model):
     facts: dict[str, Any] = {}
     findings: tuple[FindingNote, ...] = ()
     messages: tuple[str, ...] = ()
-    budgets: tuple[str, ...] = ()  # the scopes it has reservations in
     opened_at: Moment
     settle_until: Moment
     deadline: Moment
@@ -68,9 +67,14 @@ class Incident(Model):
         return execution_name(self.id, self.attempt)
 
     @property
+    def needs_job_stopped(self) -> bool:
+        """Whether its plan suspends the job."""
+        return self.job is not None and any(each.rung is Rung.SUSPEND_JOB for each in self.rungs)
+
+    @property
     def acted(self) -> bool:
         """Whether anything in the world may have been touched."""
-        return self.started > 0 and any(entry.stage == "settled" for entry in self.timeline)
+        return any(entry.stage == "settled" for entry in self.timeline)
 
     def knows(self, finding_id: str) -> bool:
         """Whether this finding is among its notes, or too many are to tell."""

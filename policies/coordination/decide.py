@@ -1,0 +1,86 @@
+"""One pure decision over a whole batch of messages of one cluster: what to read, then what to write and to do.
+
+A message that cannot be decided fails alone and leaves no trace in the decision. It must not know who calls it, nor
+keep anything between two calls.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from policies.contract.decisions import AskMessage, FindingsMessage, SweepMessage
+from policies.coordination.asks import take_ask
+from policies.coordination.findings import take_findings
+from policies.coordination.incident import Incident, incident_id
+from policies.coordination.limits import limits_of
+from policies.coordination.rules import Rules
+from policies.coordination.snapshot import Decision, Keys, Snapshot
+from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
+from policies.coordination.working import Working
+
+Message = FindingsMessage | AskMessage | SweepMessage
+
+
+def keys_of(messages: Iterable[Message], open_incidents: Iterable[str] = ()) -> Keys:
+    """Return what *messages* name themselves; *open_incidents* are the ids that a sweep looks at."""
+    incidents = set(open_incidents)
+    leases: set[str] = set()
+    jobs: set[str] = set()
+    for message in messages:
+        if isinstance(message, AskMessage):
+            incidents.add(message.incident)
+        elif isinstance(message, FindingsMessage):
+            incidents.update(incident_id(each.generation, each.id) for each in message.findings)
+            leases.update(each.generation for each in message.findings)
+            # A finding may tell a settling incident its job, and that incident may ask in the same batch.
+            jobs.update(each.job.id for each in message.findings if each.job)
+    return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
+
+
+def keys_behind(snapshot: Snapshot, messages: Iterable[Message], now: datetime, rules: Rules) -> Keys:
+    """Return what the documents read so far point to: holders of leases, and the guards of incidents that may move."""
+    keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values()))
+    asked = {message.incident for message in messages if isinstance(message, AskMessage)}
+    silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
+    for incident in snapshot.incidents.values():
+        if incident.id in asked or incident.id in silent or is_overdue(incident, now):
+            keys |= _guards(incident)
+    return keys - _read(snapshot)
+
+
+def decide(snapshot: Snapshot, messages: Sequence[Message], now: datetime, *, rules: Rules) -> Decision:
+    """Return what follows from *messages*, in their order. *snapshot* holds what the two functions above asked for."""
+    work = Working.on(snapshot)
+    refused: dict[int, Exception] = {}
+    for index, message in enumerate(messages):
+        trial = work.copy()
+        trial.index = index
+        try:
+            _take(trial, message, rules, now)
+        except Exception as error:  # noqa: BLE001 - one message that breaks a rule must not take the others with it
+            refused[index] = error
+        else:
+            work = trial
+    return work.decision(refused)
+
+
+def _take(work: Working, message: Message, rules: Rules, now: datetime) -> None:
+    if isinstance(message, AskMessage):
+        take_ask(work, message, rules, now)
+    elif isinstance(message, FindingsMessage):
+        take_findings(work, message, rules, now)
+    else:
+        take_sweep(work, now)
+
+
+def _guards(incident: Incident) -> Keys:
+    return Keys(
+        leases=frozenset({incident.generation}),
+        jobs=frozenset({incident.job.id} if incident.job else ()),
+        budgets=frozenset(limits_of(incident)),
+    )
+
+
+def _read(snapshot: Snapshot) -> Keys:
+    return Keys(
+        frozenset(snapshot.incidents), frozenset(snapshot.leases), frozenset(snapshot.jobs), frozenset(snapshot.budgets)
+    )

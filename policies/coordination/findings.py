@@ -1,0 +1,52 @@
+"""What becomes of a finding: a new incident, one more note of an open one, or a decision that is only recorded.
+
+It must not start acting: what an incident does is decided when its execution asks.
+"""
+
+from datetime import datetime
+
+from policies.contract.decisions import Finding, FindingsMessage
+from policies.contract.errors import BadInputError
+from policies.coordination.incident import Incident, incident_id
+from policies.coordination.joining import join
+from policies.coordination.leases import Lease
+from policies.coordination.opening import open_or_record
+from policies.coordination.rules import Rules
+from policies.coordination.working import Working
+
+
+def take_findings(work: Working, message: FindingsMessage, rules: Rules, now: datetime) -> None:
+    """Take every finding of *message*; BadInputError when one is of another cluster, or the cluster is unknown."""
+    for finding in message.findings:
+        if finding.node.cluster != message.cluster:
+            raise BadInputError(f"finding {finding.id} is of cluster {finding.node.cluster!r}.", hint="Check triage.")
+        _take(work, finding, rules, now)
+
+
+def _take(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
+    lease = work.leases.get(finding.generation)
+    holder = work.incidents.get(lease.incident) if lease else None
+    known = work.incidents.get(incident_id(finding.generation, finding.id))
+    if known is None and holder and holder.knows(finding.id):
+        known = holder
+    if known:
+        _finish(work, known)
+    elif lease and holder and (_is_history(lease, finding) or (not lease.released and holder.status.is_open)):
+        work.incidents[holder.id] = join(holder, finding, rules, now)
+    else:
+        late = finding.late or bool(lease and _is_history(lease, finding))
+        open_or_record(work, finding.model_copy(update={"late": late}), rules, now)
+
+
+def _is_history(lease: Lease, finding: Finding) -> bool:
+    """Whether the finding speaks of a node that was given up, or of the time before it recovered."""
+    if lease.released_at is None:
+        return False
+    return lease.outcome == "replaced" or finding.observed_at <= lease.released_at
+
+
+def _finish(work: Working, incident: Incident) -> None:
+    """A repeat: do again what a crash may have left undone, which is the start and the timeline's last lines."""
+    work.retold[incident.id] = incident
+    if incident.status.is_running and incident.started < incident.attempt:
+        work.start(incident)

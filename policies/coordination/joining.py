@@ -1,0 +1,54 @@
+"""One more finding about a node that has an incident: common cause, so one answer for all of it.
+
+While the incident settles, the news still shapes its plan; later only a death does, as long as the node was not given
+up. It must not know leases or executions.
+"""
+
+from datetime import datetime
+
+from policies.contract.decisions import Finding
+from policies.contract.rungs import Rung
+from policies.coordination.evolve import evolve
+from policies.coordination.happenings import Joined
+from policies.coordination.incident import Incident
+from policies.coordination.notes import FindingNote, PlannedRung
+from policies.coordination.plan import EXECUTORS, MAYBE_DEAD, lay_out
+from policies.coordination.rules import Rules
+from policies.coordination.states import IncidentStatus
+
+_GIVES_UP = frozenset({Rung.SUSPEND_JOB, Rung.REPLACE_NODE})
+
+
+def join(incident: Incident, finding: Finding, rules: Rules, now: datetime) -> Incident:
+    """Return *incident* with *finding* among its notes, and its plan as the news wants it."""
+    note = FindingNote.of(finding).model_copy(update={"late": finding.late or not incident.status.is_open})
+    joined = evolve(incident, Joined(note, finding.messages), now)
+    if joined.status is IncidentStatus.SETTLING:
+        return plan_anew(joined.model_copy(update={"job": joined.job or finding.job}), rules)
+    if joined.status is IncidentStatus.ACTING and finding.kind in MAYBE_DEAD:
+        return _fence_first(joined, rules)
+    return joined
+
+
+def plan_anew(incident: Incident, rules: Rules) -> Incident:
+    """Return *incident* with its policy's actions laid out for what is known of it now."""
+    layout = lay_out(
+        incident.policy.do,
+        orchestrator=rules.orchestrator_of(incident.cluster, incident.job),
+        has_job=incident.job is not None,
+        maybe_dead=any(note.kind in MAYBE_DEAD for note in incident.findings),
+    )
+    return incident.model_copy(update={"rungs": layout.rungs})
+
+
+def _fence_first(incident: Incident, rules: Rules) -> Incident:
+    """Return *incident* with a fence before the next rung that waits for the node; its silence is ours after that."""
+    executors = EXECUTORS.get(rules.orchestrator_of(incident.cluster, incident.job), {})
+    planned = [each.rung for each in incident.rungs]
+    ahead = [at for at in range(incident.position, len(planned)) if planned[at] in _GIVES_UP]
+    if Rung.FENCE_NODE not in executors or Rung.FENCE_NODE in planned or Rung.REPLACE_NODE not in planned:
+        return incident
+    if not ahead or incident.current is None or incident.current.rung is Rung.REPLACE_NODE:
+        return incident
+    fence = PlannedRung(rung=Rung.FENCE_NODE, executor=executors[Rung.FENCE_NODE])
+    return incident.model_copy(update={"rungs": (*incident.rungs[: ahead[0]], fence, *incident.rungs[ahead[0] :])})

@@ -1,0 +1,96 @@
+"""A finding about a node that nobody works on: it opens an incident, or is recorded with the reason why nobody acts.
+
+It must not touch the world: an opened incident is persisted first, then its execution is started.
+"""
+
+from datetime import datetime
+
+from policies.contract.decisions import Finding
+from policies.contract.times import add_seconds
+from policies.contract.vocabulary import Action, PolicyMode
+from policies.coordination import leases
+from policies.coordination.evolve import bear, write_line
+from policies.coordination.happenings import Line, Opened, Recorded
+from policies.coordination.incident import Incident, incident_id
+from policies.coordination.notes import Alert, FindingNote
+from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
+from policies.coordination.rules import STALE_SECONDS, Rules
+from policies.coordination.states import IncidentStatus
+from policies.coordination.working import Working
+
+
+def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
+    """Open an incident for *finding* and have it started, or record the decision."""
+    layout = _lay_out(finding, rules)
+    reason = _why_not(finding, layout, now)
+    draft = _draft(finding, layout, rules, now)
+    if reason:
+        work.incidents[draft.id] = bear(draft, Recorded(reason, _alert(finding)), now)
+        return
+    lease = leases.acquire(
+        work.leases.get(finding.generation),
+        cluster=draft.cluster,
+        generation=finding.generation,
+        incident=draft.id,
+        until=draft.deadline,
+    )
+    work.leases[finding.generation] = lease
+    plan = " → ".join(each.rung for each in layout.rungs)
+    detail = f"{finding.policy.name}, revision {finding.policy.revision}: {plan}"
+    work.incidents[draft.id] = bear(draft.model_copy(update={"fence": lease.fence}), Opened(detail), now)
+    work.start(work.incidents[draft.id])
+
+
+def _lay_out(finding: Finding, rules: Rules) -> Layout:
+    return lay_out(
+        finding.policy.do,
+        orchestrator=rules.orchestrator_of(finding.node.cluster, finding.job),
+        has_job=finding.job is not None,
+        maybe_dead=finding.kind in MAYBE_DEAD,
+    )
+
+
+def _why_not(finding: Finding, layout: Layout, now: datetime) -> str:
+    """Return why nobody acts on *finding*, empty when somebody does."""
+    decided = ", ".join(finding.policy.do)
+    age = (now - finding.observed_at).total_seconds()
+    reason = ""
+    if finding.policy.mode is not PolicyMode.ACTIVE:
+        reason = f"decided: {decided}; the policy is {finding.policy.mode} and does not act"
+    elif finding.late or age > STALE_SECONDS[finding.policy.evidence]:
+        reason = f"decided: {decided}; seen {age:.0f} s ago, too long to act on it without a person"
+    elif layout.unsupported:
+        reason = f"decided: {decided}; {', '.join(layout.unsupported)} is carried out by nobody yet"
+    elif not layout.acts:
+        reason = f"decided: {decided}"
+    return reason
+
+
+def _alert(finding: Finding) -> Alert:
+    if finding.policy.mode is not PolicyMode.ACTIVE:
+        return "notify"
+    if Action.PAGE_OPERATOR in finding.policy.do:
+        return "page"
+    return "none" if set(finding.policy.do) <= {Action.RECORD} else "notify"
+
+
+def _draft(finding: Finding, layout: Layout, rules: Rules, now: datetime) -> Incident:
+    settle_until = add_seconds(now, rules.real(finding.policy.settle_seconds))
+    draft = Incident(
+        id=incident_id(finding.generation, finding.id),
+        cluster=finding.node.cluster,
+        generation=finding.generation,
+        node=finding.node,
+        job=finding.job,
+        policy=finding.policy,
+        status=IncidentStatus.SETTLING,
+        rungs=layout.rungs,
+        findings=(FindingNote.of(finding),),
+        messages=finding.messages,
+        opened_at=now,
+        settle_until=settle_until,
+        deadline=add_seconds(settle_until, finding.policy.deadline_seconds),
+        updated_at=now,
+    )
+    seen = write_line(draft, Line("seen", finding.first_observed_at, str(finding.kind)))
+    return write_line(seen, Line("queued", finding.queued_at))

@@ -1,0 +1,110 @@
+"""What an incident is told to do next, once its reports are merged: settle, a rung, wait for another, or the end.
+
+It must not read messages; it changes leases, holds and budgets only through `endings.py`, `holds.py` and `limits.py`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from policies.contract.decisions import Verdict
+from policies.contract.rungs import Executor, Rung
+from policies.coordination import holds
+from policies.coordination.endings import close, happen, owns_lease, park
+from policies.coordination.happenings import BecameResumer, Settled
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.limits import reserve_all
+from policies.coordination.plan import RESUME_RUNGS
+from policies.coordination.rules import RESUMER_WAIT_SECONDS
+from policies.coordination.states import IncidentStatus
+from policies.coordination.working import Working
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer before it is addressed. ``wait`` is in real seconds."""
+
+    verdict: Verdict
+    reason: str = ""
+    rung: Rung | None = None
+    executor: Executor | None = None
+    wait: float = 0.0
+
+
+def ended(incident: Incident) -> Told:
+    """Return what to tell whoever asks for an incident that is parked or closed."""
+    return Told("parked" if incident.status is IncidentStatus.PARKED else "closed", incident.reason)
+
+
+def proceed(work: Working, incident: Incident, now: datetime) -> Told:
+    """Return what comes next for a running *incident*."""
+    if not owns_lease(work, incident):
+        return ended(close(work, incident, f"another incident took {incident.generation} over", now))
+    if now >= incident.deadline:
+        return ended(park(work, incident, _overdue(incident), now))
+    if incident.status is IncidentStatus.SETTLING:
+        if now < incident.settle_until:
+            return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
+        why_not = _settle(work, incident, now)
+        if why_not:
+            return ended(park(work, incident, why_not, now))
+        incident = work.incidents[incident.id]
+    return _next_rung(work, incident, now)
+
+
+def _overdue(incident: Incident) -> str:
+    at = incident.current.rung if incident.current else "the close"
+    return f"the deadline of {incident.policy.deadline_seconds:g} s passed at {at}; look at the node and the run"
+
+
+def _settle(work: Working, incident: Incident, now: datetime) -> str:
+    """Take budgets and the hold; return why it may not act, empty when it may."""
+    if incident.policy.approval:
+        return f"policy {incident.policy.name} wants a person's approval before it acts"
+    refused = reserve_all(work, incident, now)
+    if refused:
+        return refused
+    if incident.job and incident.needs_job_stopped:
+        work.jobs[incident.job.id] = holds.hold(work.job(incident.job.id), incident.id)
+    happen(work, incident, Settled(), now)
+    return ""
+
+
+def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
+    planned = incident.current
+    if planned is None:
+        return ended(_finish(work, incident, now))
+    if planned.executor is None:
+        why = incident.reason or f"policy {incident.policy.name} asks for a person here"
+        return ended(park(work, incident, why, now))
+    if incident.job and planned.rung in RESUME_RUNGS:
+        left = _leave_to_others(work, incident, work.job(incident.job.id), now)
+        if left:
+            return ended(left)
+    if incident.job and planned.rung is Rung.SUSPEND_JOB:
+        resumer = work.job(incident.job.id).resumer
+        if resumer not in {None, incident.id}:
+            return Told("wait", f"incident {resumer} is resuming the run", wait=RESUMER_WAIT_SECONDS)
+    return Told("act", rung=planned.rung, executor=planned.executor)
+
+
+def _finish(work: Working, incident: Incident, now: datetime) -> Incident:
+    """Close; but a run that was stopped and that the policy does not let go on is a person's to resume."""
+    if incident.needs_job_stopped and not RESUME_RUNGS & set(incident.done) and incident.job:
+        why = f"run {incident.job.id} is stopped and policy {incident.policy.name} does not resume it"
+        return park(work, incident, why, now)
+    return close(work, incident, "", now)
+
+
+def _leave_to_others(work: Working, incident: Incident, job: Job, now: datetime) -> Incident | None:
+    """Let go of the job's hold; return the incident closed when the resume is not (or no longer) its own."""
+    others = ", ".join(job.others(incident.id))
+    if incident.status is IncidentStatus.ACTING:
+        work.jobs[job.id] = holds.release(job, incident.id)
+        if work.jobs[job.id].resumer != incident.id:
+            return close(work, incident, f"the run stays stopped for {others or 'another incident'}", now)
+        happen(work, incident, BecameResumer(), now)
+        return None
+    if others:
+        return close(work, incident, f"the run is stopped again for {others}", now)
+    return None

@@ -1,0 +1,91 @@
+"""What a report of a rung changes: facts and the next rung, a failure's ladder, or a person.
+
+It must not decide what comes next when all is well (`proceed.py` does).
+"""
+
+from datetime import datetime
+
+from policies.contract.decisions import AskMessage, RungReport
+from policies.contract.rungs import Rung, RungStatus
+from policies.coordination import holds
+from policies.coordination.endings import close, escalate, happen, park
+from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped
+from policies.coordination.incident import Incident
+from policies.coordination.plan import MAYBE_DEAD, lay_out
+from policies.coordination.proceed import Told, ended
+from policies.coordination.rules import FALTER_WAIT_SECONDS, MOST_FALTERS, Rules
+from policies.coordination.states import IncidentStatus
+from policies.coordination.working import Working
+
+FENCED = "fenced"  # how the executors' frame begins the reason when it was not allowed to act
+WORTH_LITTLE = frozenset({Rung.COLLECT_EVIDENCE})  # a run does not stay down because its evidence could not be kept
+
+
+def merge_report(work: Working, incident: Incident, ask: AskMessage, rules: Rules, now: datetime) -> Told | None:
+    """Merge what *ask* brings; return an answer when it settles the matter, else None.
+
+    A report of another rung than the current one is a late echo and changes nothing.
+    """
+    current = incident.current
+    if incident.status is IncidentStatus.SETTLING or current is None or current.executor is None:
+        return None
+    if ask.error:
+        return _falter(work, incident, ask.error, rules, now)
+    report = ask.report
+    if report is None or report.rung is not current.rung:
+        return None
+    if report.status is RungStatus.FAILED:
+        return _fail(work, incident, report, rules, now)
+    if report.status is RungStatus.DONE:
+        _advance(work, incident, report, now)
+    return None
+
+
+def _advance(work: Working, incident: Incident, report: RungReport, now: datetime) -> None:
+    if report.rung is Rung.RESUME_JOB and incident.job:
+        work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id)
+    happen(work, incident, Advanced(report), now)
+
+
+def _falter(work: Working, incident: Incident, error: str, rules: Rules, now: datetime) -> Told | None:
+    if incident.falters >= MOST_FALTERS and incident.current:
+        why = f"{incident.current.rung} broke {MOST_FALTERS + 1} times, the last: {error}"
+        return _climb(work, incident, why, rules, now)
+    happen(work, incident, Faltered(error), now)
+    return Told("wait", error, wait=rules.real(FALTER_WAIT_SECONDS))
+
+
+def _fail(work: Working, incident: Incident, report: RungReport, rules: Rules, now: datetime) -> Told | None:
+    if report.reason.startswith(FENCED):
+        return Told("fenced", report.reason)
+    if report.rung in WORTH_LITTLE:
+        happen(work, incident, Skipped(report), now)
+        return None
+    return _climb(work, incident, f"{report.rung} failed: {report.reason}", rules, now)
+
+
+def _climb(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> Told | None:
+    """Go to the ladder's rungs, or to a person when there are none or the node is already behind us."""
+    if incident.status is IncidentStatus.RESUMING:
+        return ended(_give_resume_up(work, incident, why, now))
+    layout = lay_out(
+        incident.policy.otherwise,
+        orchestrator=rules.orchestrator_of(incident.cluster, incident.job),
+        has_job=incident.job is not None,
+        maybe_dead=any(note.kind in MAYBE_DEAD for note in incident.findings),
+        done=incident.done,
+    )
+    if layout.unsupported:
+        why = f"{why}; then {', '.join(layout.unsupported)}, which is carried out by nobody yet"
+    if incident.turn or layout.unsupported or not layout.rungs:
+        return ended(park(work, incident, why, now))
+    escalate(work, incident.model_copy(update={"reason": why}), Escalated(layout.rungs, why), now)
+    return None
+
+
+def _give_resume_up(work: Working, incident: Incident, why: str, now: datetime) -> Incident:
+    """Park; but a run that others stopped again is theirs to resume, and its silence says nothing."""
+    others = work.job(incident.job.id).others(incident.id) if incident.job else ()
+    if others:
+        return close(work, incident, f"the run is stopped again for {', '.join(others)}", now)
+    return park(work, incident, why, now)

@@ -1,0 +1,134 @@
+"""What one decision reads, and what it hands back: documents before, changed documents and effects after.
+
+Documents are changed only under the condition that they are as they were read. It must not know tables.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from policies.contract.decisions import Answer
+from policies.contract.errors import RelightError
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
+
+Document = Incident | Lease | Job | Budget
+D = TypeVar("D", Incident, Lease, Job, Budget)
+
+
+class ConflictError(RelightError):
+    """A document is no longer as it was read: read again and decide again."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What to read of one cluster: incident ids, node generations, job ids, budget scopes."""
+
+    incidents: frozenset[str] = frozenset()
+    leases: frozenset[str] = frozenset()
+    jobs: frozenset[str] = frozenset()
+    budgets: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Keys") -> "Keys":
+        """Return all keys of both."""
+        return Keys(
+            self.incidents | other.incidents,
+            self.leases | other.leases,
+            self.jobs | other.jobs,
+            self.budgets | other.budgets,
+        )
+
+    def __sub__(self, other: "Keys") -> "Keys":
+        """Return the keys that *other* lacks."""
+        return Keys(
+            self.incidents - other.incidents,
+            self.leases - other.leases,
+            self.jobs - other.jobs,
+            self.budgets - other.budgets,
+        )
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self.incidents or self.leases or self.jobs or self.budgets)
+
+
+class ExecutionState(StrEnum):
+    """What became of one execution of handle-incident."""
+
+    ABSENT = "absent"  # never started
+    RUNNING = "running"
+    ENDED = "ended"  # however it ended
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The documents of one cluster as they were read; what is absent was not there.
+
+    ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep.
+    """
+
+    cluster: str
+    incidents: Mapping[str, Incident] = field(default_factory=dict)
+    leases: Mapping[str, Lease] = field(default_factory=dict)
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    budgets: Mapping[str, Budget] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    executions: Mapping[str, ExecutionState] = field(default_factory=dict)
+
+    def merged(self, other: "Snapshot") -> "Snapshot":
+        """Return both in one; what *other* read later counts."""
+        return Snapshot(
+            self.cluster,
+            {**self.incidents, **other.incidents},
+            {**self.leases, **other.leases},
+            {**self.jobs, **other.jobs},
+            {**self.budgets, **other.budgets},
+            {**self.sizes, **other.sizes},
+            {**self.executions, **other.executions},
+        )
+
+
+@dataclass(frozen=True)
+class Change(Generic[D]):
+    """Write ``after`` if what is stored has the version of ``before`` (None: if nothing is stored)."""
+
+    before: D | None
+    after: D
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Answer the ask that message ``index`` of the batch made."""
+
+    index: int
+    token: str
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Start:
+    """Start handle-incident for this attempt; a repeat is the same execution. Caused by message ``index``."""
+
+    index: int
+    cluster: str
+    incident: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Writes in two rounds (what guards first, the incidents second), then the effects.
+
+    ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose
+    last timeline entries are to be written again: the writer may have died in between.
+    """
+
+    guards: tuple[Change[Lease] | Change[Job] | Change[Budget], ...] = ()
+    incidents: tuple[Change[Incident], ...] = ()
+    retold: tuple[Incident, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    starts: tuple[Start, ...] = ()
+    refused: Mapping[int, Exception] = field(default_factory=dict)
