@@ -61,6 +61,8 @@ class Zygote:
                     break
         for pid in self._alive:
             os.kill(pid, signal.SIGKILL)
+        for pid in self._alive:
+            os.waitpid(pid, 0)
 
     def _reap(self, wake: int) -> None:
         with contextlib.suppress(BlockingIOError):

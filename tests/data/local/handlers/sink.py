@@ -37,7 +37,7 @@ def _identifier(record: dict[str, Any]) -> str:
 def _seen(body: dict[str, Any]) -> int:
     if not OUT.exists():
         return 0
-    return sum(body["id"] in json.loads(line).get("ids", []) for line in OUT.read_text().splitlines())
+    return sum(body.get("id") in json.loads(line).get("ids", []) for line in OUT.read_text().splitlines())
 
 
 def _fails(body: dict[str, Any]) -> bool:
