@@ -31,6 +31,12 @@ from local.aws.patches import (
     sqs_delivery,
     sqs_sending,
     sqs_template,
+    states_callbacks,
+    states_clients,
+    states_executions,
+    states_results,
+    states_template,
+    states_waiting,
 )
 from local.aws.recorder import Recorder
 from local.aws.settings import ServerSettings
@@ -79,6 +85,13 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     creation.apply(problems)
     types.apply()
     lambda_versions.apply()
+
+    states_template.apply()
+    states_clients.apply(endpoint)
+    states_waiting.apply(clock)
+    states_executions.apply()
+    states_callbacks.apply()
+    states_results.apply()
 
     _register_controls(control, faults=faults, recorder=recorder, code=code, problems=problems)
     return Parts(server, endpoint, recorder)
