@@ -1,6 +1,6 @@
 """What the executors' frame needs of the tables: the incident, its acts, the lease.
 
-It must not know DynamoDB. Each port has a twin in `functions/acts/memory.py`.
+It must not know DynamoDB. The twins are in `functions/twins/acts.py`.
 """
 
 from datetime import datetime
@@ -27,6 +27,7 @@ class ActRecord(Model):
     fence: int
     intended_at: Moment  # of the first try of this rung and turn, whatever attempt made it
     report: RungReport | None = None
+    updated_at: Moment | None = None  # of the last report
 
 
 class ActStore(Protocol):

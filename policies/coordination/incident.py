@@ -3,6 +3,7 @@
 It must not decide anything (`decide.py` does) or know how it is stored.
 """
 
+import json
 from typing import Any
 
 from policies.contract.base import Model
@@ -81,6 +82,12 @@ class Incident(Model):
         return len(self.findings) >= MOST_NOTES or any(note.id == finding_id for note in self.findings)
 
 
+def latest_lines(incident: Incident) -> tuple[Entry, ...]:
+    """Return the timeline entries that the last change with any brought."""
+    newest = max((entry.version for entry in incident.timeline), default=0)
+    return tuple(entry for entry in incident.timeline if entry.version == newest)
+
+
 def incident_id(generation: str, finding_id: str) -> str:
     """Return the id of the incident that this finding opens if none is open for its node generation."""
     return stable_id("incident", generation, finding_id)
@@ -89,3 +96,8 @@ def incident_id(generation: str, finding_id: str) -> str:
 def execution_name(incident: str, attempt: int) -> str:
     """Return the name of handle-incident's execution: at most 80 characters, unique for 90 days at Step Functions."""
     return f"{incident}-{attempt}"
+
+
+def execution_input(cluster: str, incident: str, attempt: int) -> str:
+    """Return the input of that execution: always the same text, since another one under the same name is refused."""
+    return json.dumps({"attempt": attempt, "cluster": cluster, "incident": incident}, sort_keys=True)

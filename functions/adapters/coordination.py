@@ -1,0 +1,145 @@
+"""Coordinate's store on DynamoDB: one BatchGetItem for a batch of messages, one conditional put a document.
+
+It must not decide; what it writes is as conditional as its twin's.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from functions.adapters import coordination_items as items
+from functions.adapters.aws import calling, error_code
+from policies.contract.errors import DependencyError
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident, latest_lines
+from policies.coordination.leases import Lease
+from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+    Item = dict[str, AttributeValueTypeDef]
+
+LOG = logging.getLogger(__name__)
+BATCH_KEYS = 100  # what one BatchGetItem takes (DynamoDB quotas)
+BATCH_TRIES = 5  # unprocessed keys are throttled ones; the client has backed off between tries of its own
+MOST_OPEN = 2000  # open incidents a sweep looks at; more than that is not a fleet's bad day but a bad policy
+
+
+class DynamoDBCoordinationStore:
+    """Leases, jobs and budgets in *fleet_table*, incidents in *incidents_table*."""
+
+    def __init__(self, client: "DynamoDBClient", *, fleet_table: str, incidents_table: str) -> None:
+        """Keep the client, which threads may share, and the tables' names."""
+        self._client = client
+        self._fleet = fleet_table
+        self._incidents = incidents_table
+
+    def read(self, cluster: str, keys: Keys) -> Snapshot:
+        """Return the documents that *keys* name, read consistently."""
+        wanted = [
+            *((self._incidents, items.incident_key(each)) for each in sorted(keys.incidents)),
+            *((self._fleet, items.lease_key(cluster, each)) for each in sorted(keys.leases)),
+            *((self._fleet, items.job_key(cluster, each)) for each in sorted(keys.jobs)),
+            *((self._fleet, items.budget_key(cluster, each)) for each in sorted(keys.budgets)),
+        ]
+        found: dict[str, list[Item]] = {self._incidents: [], self._fleet: []}
+        for batch in _batches(wanted):
+            for table, listed in self._get(batch):
+                found[table].extend(listed)
+        incidents = [_readable(item) for item in found[self._incidents]]
+        mine = {each.id: each for each in incidents if each and each.cluster == cluster}
+        return _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
+
+    def list_open(self, cluster: str) -> tuple[str, ...]:
+        """Return the ids in the index by status, longest unchanged first; the index lags the table by moments."""
+        pages = self._client.get_paginator("query").paginate(
+            TableName=self._incidents,
+            IndexName="by-status",
+            KeyConditionExpression="cluster_status = :open",
+            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}},
+            ProjectionExpression="pk",
+        )
+        with calling("listing open incidents"):
+            found = (item["pk"]["S"].removeprefix("INCIDENT#") for page in pages for item in page["Items"])
+            return tuple(islice(found, MOST_OPEN))
+
+    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+        """Put ``after`` on the condition that the stored version is ``before``'s."""
+        table, item = self._item_of(change.after)
+        condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
+        if change.before:
+            condition = {
+                "ConditionExpression": "version = :read",
+                "ExpressionAttributeValues": {":read": {"N": str(change.before.version)}},
+            }
+        name = type(change.after).__name__
+        with calling(f"writing a {name.lower()}"):
+            try:
+                self._client.put_item(TableName=table, Item=item, **condition)
+            except ClientError as error:
+                if error_code(error) != "ConditionalCheckFailedException":
+                    raise
+                raise ConflictError(f"{name} changed meanwhile.", hint="Read and decide again.") from None
+
+    def write_lines(self, incident: Incident) -> None:
+        """Put the newest timeline items; they are the same whoever puts them."""
+        with calling("writing the timeline"):
+            for entry in latest_lines(incident):
+                self._client.put_item(TableName=self._incidents, Item=items.line_item(incident, entry))
+
+    def _item_of(self, document: Incident | Lease | Job | Budget) -> "tuple[str, Item]":
+        if isinstance(document, Incident):
+            return self._incidents, items.incident_item(document)
+        if isinstance(document, Lease):
+            return self._fleet, items.lease_item(document)
+        if isinstance(document, Job):
+            return self._fleet, items.job_item(document)
+        return self._fleet, items.budget_item(document)
+
+    def _get(self, batch: "Sequence[tuple[str, Item]]") -> "Iterator[tuple[str, list[Item]]]":
+        request: dict[str, Any] = {}
+        for table, key in batch:
+            request.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
+        for _ in range(BATCH_TRIES):
+            with calling("reading coordinate's documents"):
+                answer = self._client.batch_get_item(RequestItems=request)
+            yield from answer["Responses"].items()
+            request = dict(answer.get("UnprocessedKeys", {}))
+            if not request:
+                return
+        raise DependencyError("DynamoDB left keys unread.", hint="The tables are throttled; it is tried again.")
+
+
+def _readable(item: "Item") -> Incident | None:
+    """Return the incident, or None for a document that somebody broke: its messages fail, those of others do not."""
+    try:
+        return items.read_incident(item)
+    except (ValueError, KeyError):
+        LOG.exception("incident %s cannot be read; restore its item", item["pk"].get("S"))
+        return None
+
+
+def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict[str, Any]]) -> Snapshot:
+    leases: dict[str, Lease] = {}
+    jobs: dict[str, Job] = {}
+    budgets: dict[str, Budget] = {}
+    for item in fleet:
+        kind = str(item["sk"]).split("#", 1)[0]
+        if kind == "NODE":
+            leases[item["generation"]] = Lease.model_validate(item)
+        elif kind == "JOB":
+            jobs[item["id"]] = Job.model_validate(item)
+        else:
+            budgets[item["scope"]] = Budget.model_validate(item)
+    return Snapshot(cluster, incidents, leases, jobs, budgets)
+
+
+def _batches(wanted: "Sequence[tuple[str, Item]]") -> "Iterator[Sequence[tuple[str, Item]]]":
+    for start in range(0, len(wanted), BATCH_KEYS):
+        yield wanted[start : start + BATCH_KEYS]

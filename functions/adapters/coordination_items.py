@@ -1,0 +1,124 @@
+"""Coordinate's documents as DynamoDB items: keys, attributes a person can read, and the whole document.
+
+An incident is kept as JSON in ``document`` (its facts have any shape); beside it stand what indexes, alerts and eyes
+need.
+Leases, jobs and budgets are plain attributes. It must not call DynamoDB.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+
+from policies.contract.times import format_time
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
+from policies.coordination.notes import Entry
+
+if TYPE_CHECKING:  # the annotations of boto3 come with the development tools only
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+    Item = Mapping[str, AttributeValueTypeDef]
+
+# A released lease still tells late news from new faults; after this an execution's name is free again, too.
+KEPT_SECONDS = 90 * 86400
+_TO = TypeSerializer()
+_FROM = TypeDeserializer()
+
+
+def key_of(pk: str, sk: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return a key of one of the two tables."""
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def incident_key(incident: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where an incident's META lies in the incidents table."""
+    return key_of(f"INCIDENT#{incident}", "META")
+
+
+def lease_key(cluster: str, generation: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where a lease lies in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", f"NODE#{generation}#lease")
+
+
+def job_key(cluster: str, job: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where a job's holds lie in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", f"JOB#{job}")
+
+
+def budget_key(cluster: str, scope: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where a budget lies in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", f"BUDGET#{scope}")
+
+
+def incident_item(incident: Incident) -> "dict[str, AttributeValueTypeDef]":
+    """Return META. The task token stands apart from the document: what is shown or sent on never holds it."""
+    last = incident.timeline[-1] if incident.timeline else None
+    attributes = {
+        "version": incident.version,
+        "cluster": incident.cluster,
+        "cluster_status": f"{incident.cluster}#{'open' if incident.status.is_open else 'closed'}",
+        "node_key": f"{incident.cluster}#{incident.node.instance_id}",
+        "job_key": f"{incident.cluster}#{incident.job.id}" if incident.job else None,
+        "opened_at": format_time(incident.opened_at),
+        "updated_at": format_time(incident.updated_at),
+        "deadline": format_time(incident.deadline),
+        "status": str(incident.status),
+        "stage": last.stage if last else None,
+        "policy": incident.policy.name,
+        "revision": incident.policy.revision,
+        "node": incident.node.name,
+        "generation": incident.generation,
+        "rung": str(incident.current.rung) if incident.current else None,
+        "attempt": incident.attempt,
+        "execution": incident.execution,
+        "reason": incident.reason or None,
+        "outcome": incident.outcome or None,
+        "task_token": incident.ask.token if incident.ask else None,
+        "document": incident.model_dump_json(exclude_none=True, exclude={"ask": {"token"}}),
+    }
+    return {**incident_key(incident.id), **serialise(attributes)}
+
+
+def read_incident(item: "Item") -> Incident:
+    """Return the incident in a META item, or in a stream image of one."""
+    incident = Incident.model_validate_json(item["document"]["S"])
+    if incident.ask and "task_token" in item:
+        ask = incident.ask.model_copy(update={"token": item["task_token"]["S"]})
+        return incident.model_copy(update={"ask": ask})
+    return incident
+
+
+def line_item(incident: Incident, entry: Entry) -> "dict[str, AttributeValueTypeDef]":
+    """Return ``T#<number>`` of the timeline."""
+    key = key_of(f"INCIDENT#{incident.id}", f"T#{entry.number:08d}")
+    return {**key, **serialise(entry.model_dump(mode="json"))}
+
+
+def lease_item(lease: Lease) -> "dict[str, AttributeValueTypeDef]":
+    """Return a lease; only a released one is ever forgotten by the table."""
+    expires = int(lease.released_at.timestamp()) + KEPT_SECONDS if lease.released_at else None
+    attributes = {**lease.model_dump(mode="json"), "status": "released" if lease.released else "held"}
+    return {**lease_key(lease.cluster, lease.generation), **serialise({**attributes, "expires": expires})}
+
+
+def job_item(job: Job) -> "dict[str, AttributeValueTypeDef]":
+    """Return a job's holds."""
+    return {**job_key(job.cluster, job.id), **serialise(job.model_dump(mode="json"))}
+
+
+def budget_item(budget: Budget) -> "dict[str, AttributeValueTypeDef]":
+    """Return a budget's reservations."""
+    return {**budget_key(budget.cluster, budget.scope), **serialise(budget.model_dump(mode="json"))}
+
+
+def serialise(attributes: Mapping[str, Any]) -> "dict[str, AttributeValueTypeDef]":
+    """Return *attributes* (texts, whole numbers, flags, lists, maps) as DynamoDB's, without those that are None."""
+    return {name: _TO.serialize(value) for name, value in attributes.items() if value is not None}
+
+
+def deserialise(item: "Item") -> dict[str, Any]:
+    """Return the plain attributes of *item*; numbers come as Decimal, which models take for whole numbers."""
+    return {name: _FROM.deserialize(value) for name, value in item.items()}

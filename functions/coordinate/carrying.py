@@ -1,0 +1,48 @@
+"""Carries a decision out: guards first, incidents second, and only then what the world sees.
+
+Guards (leases, holds, budgets) come before the incidents that rely on them; a crash in between leaves a guard that its
+incident takes again. It must not decide.
+"""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
+
+from functions.coordinate.parallel import Call, run_all
+from functions.ports.coordination import CoordinationStore, Executions
+from policies.coordination.snapshot import ConflictError, Decision
+
+LOG = logging.getLogger(__name__)
+
+
+def commit(decision: Decision, *, store: CoordinationStore, pool: Executor) -> None:
+    """Write what *decision* changes; ConflictError when any of it changed meanwhile, DependencyError when it cannot."""
+    _write([partial(store.write, change) for change in decision.guards], pool)
+    _write([partial(store.write, change) for change in decision.incidents], pool)
+
+
+def _write(calls: Sequence[Call], pool: Executor) -> None:
+    errors = [error for error in run_all(pool, calls) if error]
+    for error in sorted(errors, key=lambda each: not isinstance(each, ConflictError)):
+        raise error
+
+
+def carry_effects(
+    decision: Decision, *, store: CoordinationStore, executions: Executions, pool: Executor
+) -> dict[int, Exception]:
+    """Start executions, answer asks, tell the timeline; return index of the message -> error of what did not work."""
+    told = [*(change.after for change in decision.incidents), *decision.retold]
+    starts = decision.starts
+    effects: list[tuple[int | None, Call]] = [
+        *((each.index, partial(executions.start, each.cluster, each.incident, each.attempt)) for each in starts),
+        *((each.index, partial(executions.answer, each.token, each.answer)) for each in decision.replies),
+        *((None, partial(store.write_lines, incident)) for incident in told),
+    ]
+    failed: dict[int, Exception] = {}
+    for (index, _), error in zip(effects, run_all(pool, [call for _, call in effects]), strict=True):
+        if error and index is None:
+            LOG.warning("a timeline item was not written; the incident itself has it: %s", error)
+        elif error and index is not None:
+            failed[index] = error
+    return failed

@@ -1,0 +1,89 @@
+"""Coordinate: for each cluster of a batch one read, one pure decision, conditional writes, effects after the commit.
+
+Decides which messages come back. Whatever dies in between is healed by the message coming back, or by the sweep: every
+step is the same when done again. It must not know what is decided.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from functions.coordinate.batches import Delivery, failures, sort_records
+from functions.coordinate.carrying import carry_effects, commit
+from functions.coordinate.reading import read_snapshot
+from functions.ports.coordination import CoordinationStore, Executions
+from policies.contract.errors import DependencyError
+from policies.coordination.decide import decide
+from policies.coordination.rules import Rules
+from policies.coordination.snapshot import ConflictError, Decision
+
+LOG = logging.getLogger(__name__)
+DECISION_TRIES = 4  # a cluster's messages are serial: only a run that outlived its visibility competes
+OUTAGE_AFTER = 2  # so many single messages failing in a row are not their own fault
+
+
+@dataclass(frozen=True)
+class Coordinator:
+    """The ports and rules of one deployment."""
+
+    store: CoordinationStore
+    executions: Executions
+    rules: Rules
+    clock: Callable[[], datetime]
+    pool: Executor
+
+    def take(self, records: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
+        """Take the SQS *records* of one invocation; return which of them are to come back."""
+        by_cluster, failed = sort_records(records)
+        for cluster, deliveries in by_cluster.items():
+            failed.extend(self._take_cluster(cluster, deliveries))
+        return failures(failed)
+
+    def _take_cluster(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
+        """Take all at once; when that fails take each alone, so that a bad message does not take others with it."""
+        try:
+            return self._take_together(cluster, deliveries)
+        except Exception as error:  # noqa: BLE001 - whatever one message breaks, the others are tried alone
+            LOG.warning("cluster %s: %d messages failed: %s", cluster, len(deliveries), error)
+        if len(deliveries) == 1:
+            return [deliveries[0].record_id]
+        failed: list[str] = []
+        for position, delivery in enumerate(deliveries):
+            if len(failed) == OUTAGE_AFTER == position:
+                return [each.record_id for each in deliveries]
+            failed.extend(self._take_cluster(cluster, [delivery]))
+        return failed
+
+    def _take_together(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
+        decision = self._decide(cluster, deliveries)
+        failed = carry_effects(decision, store=self.store, executions=self.executions, pool=self.pool)
+        for index, error in {**failed, **decision.refused}.items():
+            LOG.error("record %s comes back: %s", deliveries[index].record_id, error, exc_info=error)
+        return [deliveries[index].record_id for index in sorted({*failed, *decision.refused})]
+
+    def _decide(self, cluster: str, deliveries: Sequence[Delivery]) -> Decision:
+        """Read, decide and commit until nobody changed what was read; DependencyError when it will not settle."""
+        messages = [delivery.message for delivery in deliveries]
+        for _ in range(DECISION_TRIES):
+            now = self.clock()
+            snapshot = read_snapshot(
+                cluster,
+                messages,
+                store=self.store,
+                executions=self.executions,
+                rules=self.rules,
+                now=now,
+                pool=self.pool,
+            )
+            decision = decide(snapshot, messages, now, rules=self.rules)
+            try:
+                commit(decision, store=self.store, pool=self.pool)
+            except ConflictError:
+                continue
+            return decision
+        raise DependencyError(
+            f"cluster {cluster} kept changing under {DECISION_TRIES} decisions.", hint="It is tried again."
+        )

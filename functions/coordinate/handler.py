@@ -1,0 +1,48 @@
+"""Wires coordinate to DynamoDB and Step Functions."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from functions.adapters.coordination import DynamoDBCoordinationStore
+from functions.adapters.executions import StepFunctionsExecutions
+from functions.coordinate.coordinate import Coordinator
+from functions.coordinate.parallel import WORKERS
+from functions.coordinate.settings import Settings
+
+# The function has ten seconds: a call that hangs must leave time for the next try.
+_CLIENT = Config(
+    connect_timeout=1,
+    read_timeout=2,
+    max_pool_connections=WORKERS,
+    retries={"mode": "standard", "total_max_attempts": 3},
+)
+
+
+@cache
+def wired() -> Coordinator:
+    """Return coordinate with its ports, made once a process."""
+    settings = Settings.from_environment(os.environ)
+    return Coordinator(
+        store=DynamoDBCoordinationStore(
+            boto3.client("dynamodb", config=_CLIENT),
+            fleet_table=settings.fleet_table,
+            incidents_table=settings.incidents_table,
+        ),
+        executions=StepFunctionsExecutions(
+            boto3.client("stepfunctions", config=_CLIENT), state_machine_arn=settings.state_machine_arn
+        ),
+        rules=settings.rules,
+        clock=lambda: datetime.now(UTC),
+        pool=ThreadPoolExecutor(WORKERS),
+    )
+
+
+def handle(event: dict[str, Any], context: object) -> dict[str, list[dict[str, str]]]:
+    """Take a batch from the decisions queue; answer which records come back."""
+    return wired().take(event["Records"])

@@ -1,0 +1,52 @@
+"""What one decision reads: what the messages name, then what that points to. Two reads, however many messages.
+
+It must not decide what is needed (`policies.coordination.decide` says so).
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from datetime import datetime
+
+from functions.coordinate.parallel import run_all
+from functions.ports.coordination import CoordinationStore, Executions
+from policies.contract.decisions import SweepMessage
+from policies.coordination.decide import Message, keys_behind, keys_of
+from policies.coordination.incident import Incident
+from policies.coordination.rules import Rules
+from policies.coordination.snapshot import ExecutionState, Snapshot
+from policies.coordination.sweep import to_look_up
+
+
+def read_snapshot(
+    cluster: str,
+    messages: Sequence[Message],
+    *,
+    store: CoordinationStore,
+    executions: Executions,
+    rules: Rules,
+    now: datetime,
+    pool: Executor,
+) -> Snapshot:
+    """Return all that a decision over *messages* needs; only a sweep lists and looks up executions."""
+    sweeping = any(isinstance(message, SweepMessage) for message in messages)
+    listed = store.list_open(cluster) if sweeping else ()
+    snapshot = store.read(cluster, keys_of(messages, listed))
+    behind = keys_behind(snapshot, messages, now, rules)
+    if behind:
+        snapshot = snapshot.merged(store.read(cluster, behind))
+    if sweeping:
+        silent = to_look_up(snapshot.incidents.values(), now, rules)
+        snapshot = replace(snapshot, executions=_look_up(silent, executions, pool))
+    return snapshot
+
+
+def _look_up(incidents: Sequence[Incident], executions: Executions, pool: Executor) -> dict[str, ExecutionState]:
+    """Return the state by execution name; what cannot be looked up now is left for the next minute."""
+    states: dict[str, ExecutionState] = {}
+
+    def look_up(incident: Incident) -> None:
+        states[incident.execution] = executions.describe(incident.id, incident.attempt)
+
+    run_all(pool, [lambda each=each: look_up(each) for each in incidents])  # type: ignore[misc]
+    return states

@@ -1,0 +1,50 @@
+"""What coordinate needs of the world: its documents, and handle-incident's executions.
+
+It must not know DynamoDB or Step Functions. Twins: `policies/coordination/memory.py`, `functions/twins/executions.py`.
+Whatever fails for now raises DependencyError.
+"""
+
+from typing import Protocol
+
+from policies.contract.decisions import Answer
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
+from policies.coordination.snapshot import Change, ExecutionState, Keys, Snapshot
+
+
+class CoordinationStore(Protocol):
+    """The documents of one cluster. Reads are consistent, each write is conditional on what was read."""
+
+    def read(self, cluster: str, keys: Keys) -> Snapshot:
+        """Return the documents that *keys* name; what is not there is left out."""
+        ...
+
+    def list_open(self, cluster: str) -> tuple[str, ...]:
+        """Return ids of incidents that are open, or were a moment ago: the caller reads them before it believes it."""
+        ...
+
+    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+        """Write ``change.after``; ConflictError when what is stored is not the version of ``change.before``."""
+        ...
+
+    def write_lines(self, incident: Incident) -> None:
+        """Write the timeline items of the incident's newest lines; again is the same."""
+        ...
+
+
+class Executions(Protocol):
+    """The executions of handle-incident, named ``<incident>-<attempt>``."""
+
+    def start(self, cluster: str, incident: str, attempt: int) -> None:
+        """Start it, unless it was started before, however it ended."""
+        ...
+
+    def describe(self, incident: str, attempt: int) -> ExecutionState:
+        """Return what became of it."""
+        ...
+
+    def answer(self, token: str, answer: Answer) -> bool:
+        """Answer the ask that waits with *token*; False when nobody waits with it any more."""
+        ...

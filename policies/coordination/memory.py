@@ -1,0 +1,81 @@
+"""The tables of coordinate in memory, with the same conditions: the twin for tests and the simulator.
+
+It must not be kinder than the tables: a write that does not find what it read raises, reads see every write at once.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident, latest_lines
+from policies.coordination.leases import Lease
+from policies.coordination.notes import Entry
+from policies.coordination.snapshot import Change, ConflictError, D, Keys, Snapshot
+
+Key = tuple[str, str]  # cluster, id
+
+
+class MemoryStore:
+    """Every document by cluster and id. ``lines`` are the ``T#`` items: incident -> number -> entry."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._lock = Lock()
+        self._incidents: dict[Key, Incident] = {}
+        self._leases: dict[Key, Lease] = {}
+        self._jobs: dict[Key, Job] = {}
+        self._budgets: dict[Key, Budget] = {}
+        self.lines: dict[str, dict[int, Entry]] = {}
+
+    def read(self, cluster: str, keys: Keys) -> Snapshot:
+        """Return what *keys* name and what is there."""
+        with self._lock:
+            return Snapshot(
+                cluster,
+                _pick(self._incidents, cluster, keys.incidents),
+                _pick(self._leases, cluster, keys.leases),
+                _pick(self._jobs, cluster, keys.jobs),
+                _pick(self._budgets, cluster, keys.budgets),
+            )
+
+    def list_open(self, cluster: str) -> tuple[str, ...]:
+        """Return the ids of the open incidents, longest unchanged first."""
+        with self._lock:
+            mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_open]
+        return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
+
+    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+        """Write ``after``; ConflictError when what is stored is not the version of ``before``."""
+        after = change.after
+        with self._lock:
+            if isinstance(after, Incident):
+                _put(self._incidents, (after.cluster, after.id), change.before, after)
+            elif isinstance(after, Lease):
+                _put(self._leases, (after.cluster, after.generation), change.before, after)
+            elif isinstance(after, Job):
+                _put(self._jobs, (after.cluster, after.id), change.before, after)
+            else:
+                _put(self._budgets, (after.cluster, after.scope), change.before, after)
+
+    def write_lines(self, incident: Incident) -> None:
+        """Write the timeline items of the incident's newest lines."""
+        with self._lock:
+            lines = self.lines.setdefault(incident.id, {})
+            lines.update({entry.number: entry for entry in latest_lines(incident)})
+
+    def all_incidents(self) -> tuple[Incident, ...]:
+        """Return every incident there is, oldest first: for assertions and reports, the tables have no such read."""
+        with self._lock:
+            return tuple(sorted(self._incidents.values(), key=lambda each: (each.opened_at, each.id)))
+
+
+def _pick(documents: Mapping[Key, D], cluster: str, ids: frozenset[str]) -> dict[str, D]:
+    return {each: documents[cluster, each] for each in ids if (cluster, each) in documents}
+
+
+def _put(documents: dict[Key, D], key: Key, before: Incident | Lease | Job | Budget | None, after: D) -> None:
+    stored = documents.get(key)
+    if (stored.version if stored else None) != (before.version if before else None):
+        raise ConflictError(f"{type(after).__name__} {key[1]} changed meanwhile.", hint="Read and decide again.")
+    documents[key] = after
