@@ -1,0 +1,88 @@
+"""Collect evidence: one object a part under `incidents/<id>/`, then a manifest that lists them.
+
+Evidence helps people and vendors; it must never hold up the repair. So each part is bounded in bytes, a part that fails
+is noted in the manifest with its reason, and the rung is done either way. Parts are written once: what was kept first,
+nearest to the fault, stays.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from functions.acts.act import ActContext
+from functions.ports.instances import Instances
+from functions.ports.objects import Objects
+from policies.contract.decisions import RungReport
+from policies.contract.errors import RelightError
+from policies.contract.times import format_time
+
+PART_LIMIT_BYTES = 256 * 1024  # EC2 keeps 64 KiB of console
+MANIFEST = "manifest.json"
+
+
+class CollectEvidence:
+    """The act."""
+
+    def __init__(self, *, instances: Instances, objects: Objects, bucket: str) -> None:
+        """Take the ports; *bucket* is the evidence bucket."""
+        self._instances = instances
+        self._objects = objects
+        self._bucket = bucket
+
+    def advance(self, context: ActContext) -> RungReport:
+        """Keep every part that can be had. Outcome: evidence (the manifest's address), evidence_failed."""
+        folder = f"incidents/{context.incident}"
+        address = f"s3://{self._bucket}/{folder}/{MANIFEST}"
+        parts = [self._keep(f"{folder}/{name}", read, context) for name, read in self._parts().items()]
+        manifest = {"incident": context.incident, "collected_at": format_time(context.now), "parts": parts}
+        failed = [part["key"] for part in parts if "error" in part]
+        try:
+            self._objects.put_if_absent(self._bucket, f"{folder}/{MANIFEST}", _as_json(manifest))
+        except RelightError as error:
+            return context.done(evidence="", evidence_failed=[*failed, f"{MANIFEST}: {error.message}"])
+        return context.done(evidence=address, **({"evidence_failed": failed} if failed else {}))
+
+    def _parts(self) -> Mapping[str, Callable[[ActContext], bytes]]:
+        return {
+            "incident.json": _incident,
+            "findings.json": _findings,
+            "messages.txt": lambda context: "\n".join(context.messages).encode(),
+            "instance.json": self._instance,
+            "console.txt": lambda context: self._instances.console(context.node.instance_id).encode(),
+        }
+
+    def _instance(self, context: ActContext) -> bytes:
+        known = self._instances.describe([context.node.instance_id]).get(context.node.instance_id)
+        return _as_json(known.description if known else {"state": "unknown to EC2"})
+
+    def _keep(self, key: str, read: Callable[[ActContext], bytes], context: ActContext) -> dict[str, Any]:
+        try:
+            body = read(context)
+            kept = body[-PART_LIMIT_BYTES:]  # the end of a console is what was said last
+            self._objects.put_if_absent(self._bucket, key, kept)
+        except RelightError as error:
+            return {"key": key, "error": error.message[:500]}
+        return {"key": key, "bytes": len(kept), **({"cut_from": len(body)} if len(kept) < len(body) else {})}
+
+
+def _incident(context: ActContext) -> bytes:
+    return _as_json({
+        "id": context.incident,
+        "cluster": context.cluster.name,
+        "generation": context.generation,
+        "node": context.node.model_dump(mode="json"),
+        "job": context.job.model_dump(mode="json", exclude_none=True) if context.job else None,
+        "policy": context.plan.model_dump(mode="json"),
+        "opened_at": format_time(context.opened_at),
+        "attempt": context.attempt,
+        "facts": dict(context.facts),
+    })  # fmt: skip
+
+
+def _findings(context: ActContext) -> bytes:
+    return _as_json([finding.model_dump(mode="json") for finding in context.findings])
+
+
+def _as_json(value: object) -> bytes:
+    """Return *value* as readable JSON; what JSON does not know (EC2's times, DynamoDB's numbers) becomes text."""
+    return json.dumps(value, indent=1, sort_keys=True, default=str).encode()

@@ -1,0 +1,40 @@
+"""The pointer object: `relight-resume.json` beside the checkpoints says where to resume, for whoever reads it at start.
+
+Written on condition, so that of two writers the later one sees the earlier. It must not choose.
+"""
+
+import json
+from datetime import datetime
+
+from functions.ports.objects import Location, Objects
+from policies.contract.errors import DependencyError
+from policies.contract.times import format_time
+
+NAME = "relight-resume.json"
+
+
+def write_pointer(objects: Objects, where: Location, *, step: int, path: str, incident: str, now: datetime) -> None:
+    """Write {step, path, incident, time} unless it stands there for this incident and step already.
+
+    DependencyError when somebody else wrote in between: look again.
+    """
+    key = where.key(NAME)
+    body = json.dumps({"step": step, "path": path, "incident": incident, "time": format_time(now)}).encode()
+    stored = objects.get(where.bucket, key)
+    if stored is not None and _says(stored.body, step, path, incident):
+        return
+    if stored is None:
+        written = objects.put_if_absent(where.bucket, key, body)
+    else:
+        written = objects.put_if_match(where.bucket, key, body, stored.etag)
+    if not written:
+        raise DependencyError(f"{where.address(NAME)} was written by somebody else meanwhile.", hint="Retry.")
+
+
+def _says(body: bytes, step: int, path: str, incident: str) -> bool:
+    try:
+        pointer = json.loads(body)
+    except ValueError:
+        return False
+    wanted = {"step": step, "path": path, "incident": incident}
+    return isinstance(pointer, dict) and wanted.items() <= pointer.items()

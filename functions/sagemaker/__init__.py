@@ -1,0 +1,1 @@
+"""Executor of suspend_job, resume_job and confirm_resume for SageMaker training jobs."""

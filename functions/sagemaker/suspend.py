@@ -1,0 +1,63 @@
+"""Stop a training job that cannot go on, after SageMaker had its own try.
+
+SageMaker repairs a training cluster by itself ("Repairing training cluster due to hardware failure") and restarts the
+job from its checkpoint location; two repairers would fight. So: while it repairs, wait; if the job trains again after
+that, stand aside; a terminal status is ours to resume; a job that neither ends nor is repaired within the grace is
+stopped, once, and waited for.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from functions.acts.act import ActContext
+from functions.acts.support import Pace, text_of
+from functions.ports.training_jobs import TrainingJob, TrainingJobs
+from functions.sagemaker.lineage import checkpoint_place
+from policies.contract.decisions import RungReport
+from policies.contract.times import format_time
+
+_REPAIRING = re.compile(r"repair", re.IGNORECASE)  # the text of SecondaryStatusTransitions[-1].StatusMessage
+
+
+@dataclass(frozen=True)
+class Grace:
+    """How long SageMaker gets to begin its own repair. ``scale`` shortens it on the embedded AWS."""
+
+    seconds: float = 180.0
+    scale: float = 1.0
+
+
+class SuspendTrainingJob:
+    """The act."""
+
+    def __init__(self, *, jobs: TrainingJobs, pace: Pace, grace: Grace) -> None:
+        """Take the port."""
+        self._jobs = jobs
+        self._pace = pace
+        self._grace = grace
+
+    def advance(self, context: ActContext) -> RungReport:
+        """Done once the job is terminal or repaired. Outcome: suspended_at, checkpoints, stood_aside."""
+        job = self._jobs.describe(context.job.id) if context.job else None
+        if job is None:
+            return context.failed(f"there is no training job {context.job.id if context.job else '(none named)'}")
+        facts = {
+            "suspended_at": text_of(context.progress, "suspended_at") or format_time(context.now),
+            "checkpoints": checkpoint_place(job),
+        }
+        if job.terminal:
+            return self._ended(context, job, facts)
+        if _REPAIRING.search(job.status_message):
+            return self._pace.wait(context, f"SageMaker repairs {job.name} itself", **facts, repairing=True)
+        if context.progress.get("repairing") and job.secondary_status == "Training":
+            return context.done(**facts, stood_aside="SageMaker repaired the training cluster itself")
+        if context.now < context.intended_at + timedelta(seconds=self._grace.seconds * self._grace.scale):
+            return self._pace.wait(context, f"SageMaker may still repair {job.name} itself", **facts)
+        self._jobs.stop(job.name)
+        return self._pace.wait(context, f"training job {job.name} is {job.secondary_status or job.status}", **facts)
+
+    def _ended(self, context: ActContext, job: TrainingJob, facts: dict[str, str]) -> RungReport:
+        if job.status == "Completed":
+            return context.failed(f"terminal: training job {job.name} has completed; nothing is left to resume")
+        return context.done(**facts)
