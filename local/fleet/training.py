@@ -47,7 +47,9 @@ class Record:
     """What an observer may read of the job's life."""
 
     starts: list[tuple[int, datetime]] = field(default_factory=list)  # (step it started from, when)
-    saved: dict[int, datetime] = field(default_factory=dict)  # when each step's checkpoint was last whole
+    save_begun: dict[int, datetime] = field(default_factory=dict)  # when each step was first being saved
+    first_saved: dict[int, datetime] = field(default_factory=dict)  # when each step's checkpoint was first whole
+    saved: dict[int, datetime] = field(default_factory=dict)  # and when last
     reached: dict[int, datetime] = field(default_factory=dict)  # when each step was last reached
     stalled_at: datetime | None = None
     crashes: int = 0
@@ -141,6 +143,7 @@ class Training:
             self._tell_progress()
         if self.step % self._pace.checkpoint_every == 0:
             checkpoint = self._checkpoint(self.step)
+            self.record.save_begun.setdefault(self.step, self._now())
             files = [*checkpoint.shards.items(), (dcp.METADATA_FILE, checkpoint.metadata)]
             self.saving = Save(checkpoint, [(f"{checkpoint.folder}/{name}", data) for name, data in files])
 
@@ -154,6 +157,7 @@ class Training:
         save.written += 1
         if not save.left:
             self.record.saved[save.checkpoint.step] = self._now()
+            self.record.first_saved.setdefault(save.checkpoint.step, self._now())
             self.saving = None
 
     def _tell_progress(self) -> None:

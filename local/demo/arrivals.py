@@ -1,0 +1,72 @@
+"""Which events the agents numbered and which of them arrived: what is in no lane and waits on no node is lost."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.spool.opening import JOURNAL_NAME
+from agent.spool.state import SpoolState, apply_head, apply_line
+from local.aws.server import EmbeddedAws
+from local.fleet.machines import MachineRoom
+from policies.contract.envelope import CANARY_NODE, parse_envelope
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Sequence numbers given out by all agents, and those of them that are nowhere."""
+
+    sent: int
+    lost: int
+
+
+def count(aws: EmbeddedAws, stream: str, room: MachineRoom) -> Arrivals:
+    """Compare the spools on the nodes' disks with the stream. What still waits on a node that is on is not lost."""
+    arrived = _arrived(aws, stream)
+    sent = lost = 0
+    for machine in room:
+        state = read_spool(machine.spool)
+        if state is None:
+            continue
+        sent += state.next_seq
+        waiting = set(state.waiting) if machine.is_on else set()
+        lost += len(set(range(state.next_seq)) - arrived[state.spool_id] - waiting)
+    return Arrivals(sent, lost)
+
+
+def read_spool(folder: Path) -> SpoolState | None:
+    """What the journal in this folder says, without opening it as its owner does; None when there is none."""
+    try:
+        lines = (folder / JOURNAL_NAME).read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    entries = [json.loads(line.partition(b" ")[2]) for line in lines]
+    state = apply_head(entries[0]) if entries else None
+    if state is not None:
+        for entry in entries[1:]:
+            apply_line(state, entry)
+    return state
+
+
+def _arrived(aws: EmbeddedAws, stream: str) -> defaultdict[str, set[int]]:
+    """Spool id -> sequence numbers in the stream."""
+    seqs: defaultdict[str, set[int]] = defaultdict(set)
+    for record in _records(aws, stream):
+        envelope = parse_envelope(record).envelope
+        if envelope.node.instance_id != CANARY_NODE:
+            seqs[envelope.spool_id].update(event.seq for event in envelope.events)
+    return seqs
+
+
+def _records(aws: EmbeddedAws, stream: str) -> list[bytes]:
+    kinesis = aws.client("kinesis")
+    found: list[bytes] = []
+    for shard in kinesis.list_shards(StreamName=stream)["Shards"]:
+        iterator = kinesis.get_shard_iterator(
+            StreamName=stream, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        while iterator:
+            answer = kinesis.get_records(ShardIterator=iterator, Limit=10_000)
+            found.extend(record["Data"] for record in answer["Records"])
+            iterator = answer.get("NextShardIterator") if answer["Records"] else None
+    return found

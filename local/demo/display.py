@@ -1,0 +1,137 @@
+"""How the story is told: a live table on a terminal, lines elsewhere, JSON lines for programs.
+
+It must not know where the facts come from.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from local.demo.report import STAGES, Report, StageReached
+from local.fleet.fleet import Fault
+
+
+class Teller(Protocol):
+    """Who tells the story. Every method returns at once."""
+
+    def phase(self, text: str) -> None:
+        """Something begins that takes a while."""
+
+    def broke(self, fault: Fault) -> None:
+        """A GPU was broken."""
+
+    def stage(self, stage: StageReached) -> None:
+        """The incident went on."""
+
+    def end(self, report: Report, seconds: float) -> None:
+        """Everything happened."""
+
+    def failed(self, problems: Sequence[str], logs: Path) -> None:
+        """It did not."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+def _broken(fault: Fault) -> str:
+    return f"GPU {fault.gpu} of {fault.node} ({fault.instance_id}) fell off the bus: Xid {fault.xid}"
+
+
+def summary_lines(report: Report, seconds: float) -> list[str]:
+    """The last words of a story that went well."""
+    refused = ", ".join(f"{one['step']} ({one['reason']})" for one in report.refused) or "none"
+    return [
+        f"policy            {report.policy}",
+        f"instance          {report.old_instance} → {report.new_instance}",
+        f"checkpoint        step {report.chosen_step}; refused: {refused}",
+        f"resumed           from step {report.resumed_step}, confirmed at step {report.confirmed_step}",
+        f"alerts            {report.alerts}",
+        f"events            {report.events_sent} sent, {report.events_lost} lost",
+        f"acts repeated     {report.acts_repeated}",
+        f"GPU-hours lost    {report.gpu_hours_lost:.3f}",
+        f"wall time         {seconds:.1f} s",
+    ]
+
+
+def failure_lines(problems: Sequence[str], logs: Path) -> list[str]:
+    """What is missing, where the logs lie and what to do next."""
+    return [
+        "The story did not end as it should:",
+        *(f"  - {problem}" for problem in problems),
+        f"The logs lie in {logs} (aws/server.log, aws/logs/, nodes/*/agent.log).",
+        "Next: read the log of the function whose stage is the first one missing, then run `relight demo` again.",
+    ]
+
+
+class JsonTeller:
+    """One JSON object a line."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def _say(self, **fields: Any) -> None:  # noqa: ANN401 - JSON
+        self._out.write(json.dumps(fields, default=str) + "\n")
+        self._out.flush()
+
+    def phase(self, text: str) -> None:
+        self._say(type="phase", text=text)
+
+    def broke(self, fault: Fault) -> None:
+        place = {"instance": fault.instance_id, "node": fault.node, "gpu": fault.gpu}
+        self._say(type="fault", **place, xid=fault.xid, at=fault.at)
+
+    def stage(self, stage: StageReached) -> None:
+        self._say(type="stage", name=stage.name, at=stage.at, seconds=round(stage.seconds, 3), detail=stage.detail)
+
+    def end(self, report: Report, seconds: float) -> None:
+        self._say(type="report", wall_seconds=round(seconds, 1), **report.to_json())
+
+    def failed(self, problems: Sequence[str], logs: Path) -> None:
+        self._say(type="failed", problems=list(problems), logs=str(logs))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class PlainTeller:
+    """One line each, with the seconds since the start."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._start = time.monotonic()
+
+    def _say(self, text: str) -> None:
+        self._out.write(f"{time.monotonic() - self._start:6.1f} s  {text}\n")
+        self._out.flush()
+
+    def phase(self, text: str) -> None:
+        self._say(text)
+
+    def broke(self, fault: Fault) -> None:
+        self._say(_broken(fault))
+
+    def stage(self, stage: StageReached) -> None:
+        self._say(f"+{stage.seconds:.2f} s {stage.name:18} {stage.detail}".rstrip())
+
+    def end(self, report: Report, seconds: float) -> None:
+        self._out.write("\n" + "\n".join(summary_lines(report, seconds)) + "\n")
+
+    def failed(self, problems: Sequence[str], logs: Path) -> None:
+        self._out.write("\n" + "\n".join(failure_lines(problems, logs)) + "\n")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def teller(out: TextIO = sys.stdout, *, as_json: bool = False) -> Teller:
+    """The right one for this output."""
+    if as_json:
+        return JsonTeller(out)
+    if not out.isatty():
+        return PlainTeller(out)
+    from local.demo.live import LiveTeller  # noqa: PLC0415 - rich is loaded for a terminal only
+
+    return LiveTeller(out, STAGES)

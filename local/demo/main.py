@@ -1,0 +1,98 @@
+"""The demo from start to end: builds the cluster, tells the story, judges it, cleans up, and says how it ended."""
+
+import contextlib
+import json
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from local.aws.errors import EmbeddedAwsError
+from local.demo import story
+from local.demo.cluster import LocalCluster
+from local.demo.display import Teller, teller
+from local.demo.errors import DemoError, TookTooLongError
+from local.demo.report import what_is_missing
+from local.fleet.agents import AgentParentError
+from policies.contract.errors import RelightError
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+_GATHERING_SECONDS = 20.0  # kept back for the report, which tells more than a deadline does
+
+
+def run_demo(*, report: Path | None, as_json: bool, keep: bool, deadline_seconds: float) -> int:
+    """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C."""
+    data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
+    told = teller(sys.stdout, as_json=as_json)
+    status = FAILED
+    try:
+        with _deadline(deadline_seconds), _ended_once():
+            status = _tell(told, data_dir, report, deadline_seconds)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
+        told.failed([str(error)], data_dir)
+    finally:
+        told.close()
+    if status != FAILED and not keep:
+        shutil.rmtree(data_dir, ignore_errors=True)
+    return status
+
+
+def _tell(told: Teller, data_dir: Path, path: Path | None, seconds: float) -> int:
+    start = time.monotonic()
+    with LocalCluster(data_dir, on_phase=told.phase) as cluster:
+        told.phase("training until there are two checkpoints to go back to")
+        fault = story.break_one_gpu(cluster)
+        told.broke(fault)
+        left = seconds - _GATHERING_SECONDS - (time.monotonic() - start)
+        incident = story.follow(cluster, fault, told.stage, left)
+        report, truth = story.report_on(cluster, fault, incident)
+    if path is not None:
+        path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    problems = what_is_missing(report, truth)
+    if problems:
+        told.failed(problems, data_dir)
+        return FAILED
+    told.end(report, time.monotonic() - start)
+    return DONE
+
+
+@contextlib.contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raise in the main thread, wherever it hangs."""
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        raise TookTooLongError(
+            f"it was not done after {seconds:.0f} s. Give it more with --deadline on a slow machine."
+        )
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _ended_once() -> Iterator[None]:
+    """Let SIGTERM end the demo as Ctrl-C does; a second one of either must not break off the cleaning up."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

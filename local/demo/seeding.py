@@ -1,0 +1,56 @@
+"""Puts the shipped policies into the policies table as `live` items, as an operator does, and waits for the guard."""
+
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from boto3.dynamodb.types import TypeSerializer
+
+from local.aws.server import EmbeddedAws
+from local.demo.errors import TookTooLongError
+from policies.yaml_text import read_yaml
+
+SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
+_SERIALIZER = TypeSerializer()
+
+
+def shipped_policies() -> dict[str, dict[str, Any]]:
+    """Name -> document of every policy in `policies/shipped`."""
+    documents = [read_yaml(path.read_bytes()) for path in sorted(SHIPPED.glob("*.yaml"))]
+    return {document["name"]: document for document in documents if isinstance(document, dict)}
+
+
+def put_policies(aws: EmbeddedAws, table: str, documents: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write each document as the item that a person edits."""
+    dynamodb = aws.client("dynamodb")
+    for document in documents.values():
+        item = {**document, "sk": "live", "edited_by": "demo"}
+        dynamodb.put_item(TableName=table, Item=_SERIALIZER.serialize(_without_floats(item))["M"])
+
+
+def _without_floats(value: Any) -> Any:  # noqa: ANN401 - JSON; boto3 takes decimals, never floats
+    if isinstance(value, float):
+        return Decimal(str(value))
+    if isinstance(value, Mapping):
+        return {key: _without_floats(inner) for key, inner in value.items()}
+    return [_without_floats(inner) for inner in value] if isinstance(value, list) else value
+
+
+def wait_until_accepted(aws: EmbeddedAws, table: str, names: set[str], seconds: float) -> None:
+    """Return when the guard has put every policy into force (`head` is there); TookTooLongError names the others."""
+    deadline = time.monotonic() + seconds
+    missing = names
+    while missing := {name for name in missing if not _has_head(aws, table, name)}:
+        if time.monotonic() > deadline:
+            raise TookTooLongError(
+                f"the guard did not accept {', '.join(sorted(missing))} within {seconds:.0f} s. "
+                "Its verdict stands on the item `live`; its log is with the Lambda logs."
+            )
+        time.sleep(0.1)
+
+
+def _has_head(aws: EmbeddedAws, table: str, name: str) -> bool:
+    key = {"name": {"S": name}, "sk": {"S": "head"}}
+    return "Item" in aws.client("dynamodb").get_item(TableName=table, Key=key, ConsistentRead=True)

@@ -1,0 +1,152 @@
+"""The fleet itself: follows the group's instances, boots and powers off machines, breaks what it is told to break.
+
+It learns of instances only from EC2. What Relight does, it sees as a real machine would: by being terminated.
+"""
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from local.aws.server import EmbeddedAws
+from local.fleet import infrastructure, nodes
+from local.fleet.agents import Agents
+from local.fleet.infrastructure import Site
+from local.fleet.kernel_log import KernelLog
+from local.fleet.machines import Machine, MachineRoom
+from local.kubernetes.store import Store
+
+_POLL_SECONDS = 0.4
+_OFF = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
+_GONE = frozenset({"shutting-down", "terminated"})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A GPU that was broken on purpose."""
+
+    instance_id: str
+    node: str
+    gpu: int
+    xid: int
+    at: datetime
+
+
+class Fleet:
+    """Follows EC2 from `start` to `stop`. `environment` makes an agent's environment."""
+
+    def __init__(
+        self,
+        *,
+        aws: EmbeddedAws,
+        site: Site,
+        room: MachineRoom,
+        kubernetes: Store,
+        agents: Agents,
+        environment: Callable[[Machine], Mapping[str, str]],
+        folder: Path,
+        boot_seconds: float = 0.0,
+    ) -> None:
+        """*boot_seconds*: real seconds from EC2's "running" to the kubelet, for instances after the first fleet."""
+        self._aws = aws
+        self._site = site
+        self.room = room
+        self._kubernetes = kubernetes
+        self._agents = agents
+        self._environment = environment
+        self._folder = folder
+        self._boot_seconds = boot_seconds
+        self._running_since: dict[str, float] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="fleet", daemon=True)
+
+    def start(self) -> None:
+        """Follow EC2 from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self.look()
+            except Exception:  # noqa: BLE001 - the next look tries again, as a kubelet or a cloud controller does
+                if not self._stopping.is_set():
+                    traceback.print_exc()
+            self._stopping.wait(_POLL_SECONDS)
+
+    def look(self) -> None:
+        """Bring the machines in line with what EC2 says once."""
+        states = {}
+        for instance in infrastructure.instances_of(self._aws, self._site):
+            states[instance["InstanceId"]] = state = instance["State"]["Name"]
+            is_new = self.room.find(instance["InstanceId"]) is None
+            if state == "running" and is_new and self._has_booted(instance["InstanceId"]):
+                self._boot(instance)
+        for machine in self.room:
+            state = states.get(machine.instance_id, "terminated")  # EC2 forgets an instance some time after its end
+            if state in _OFF and not machine.is_gone:
+                self.power_off(machine)
+                machine.is_gone = state in _GONE
+
+    def _has_booted(self, instance_id: str) -> bool:
+        since = self._running_since.setdefault(instance_id, time.monotonic())
+        return self._is_first_fleet() or time.monotonic() - since >= self._boot_seconds
+
+    def _is_first_fleet(self) -> bool:
+        return len(self.room) < self._site.size
+
+    def _boot(self, instance: Mapping[str, Any]) -> None:
+        folder = self._folder / instance["InstanceId"]
+        folder.mkdir(parents=True, exist_ok=True)
+        machine = Machine(
+            instance_id=instance["InstanceId"],
+            name=instance["PrivateDnsName"],
+            instance_type=instance["InstanceType"],
+            zone=instance["Placement"]["AvailabilityZone"],
+            address=instance["PrivateIpAddress"],
+            folder=folder,
+            boot_id=str(uuid4()),
+            kernel_log=KernelLog(folder / "kmsg"),
+        )
+        is_first = self._is_first_fleet()
+        self.room.add(machine)
+        nodes.join(self._kubernetes, machine, is_verified=is_first)
+        self.start_agent(machine)
+
+    def start_agent(self, machine: Machine) -> None:
+        """Start the machine's agent, as its service manager does at boot and after a crash."""
+        machine.agent = self._agents.start(self._environment(machine), machine.folder / "agent.log")
+
+    def kill_agent(self, machine: Machine) -> None:
+        """SIGKILL, with nothing left to say."""
+        if machine.agent is not None:
+            self._agents.kill(machine.agent)
+            machine.agent = None
+
+    def power_off(self, machine: Machine) -> None:
+        """The machine is dark: no kubelet, no agent. EC2 may not know."""
+        machine.is_on = False
+        self.kill_agent(machine)
+
+    def break_gpu(self, instance_id: str, *, gpu: int = 3, xid: int = 79) -> Fault:
+        """Let this GPU fail: the driver prints the Xid, and a fatal one takes the GPU from the job."""
+        machine = self.room.get(instance_id)
+        at = self._kubernetes.now()
+        if xid in _FATAL:
+            machine.broken_gpus.add(gpu)
+        machine.kernel_log.xid(gpu, xid)
+        nodes.tell_status(self._kubernetes, machine)
+        return Fault(instance_id, machine.name, gpu, xid, at)
+
+
+# Xids after which the process on that GPU cannot go on and its peers hang in their collective.
+_FATAL = frozenset({48, 79, 95})

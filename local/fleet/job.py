@@ -1,0 +1,95 @@
+"""The PyTorchJob of the fleet, and the thread that lets it train."""
+
+import json
+import threading
+import traceback
+
+from local.fleet.gang import Gang
+from local.fleet.infrastructure import Site
+from local.fleet.machines import MachineRoom
+from local.fleet.nodes import GPUS_PER_NODE
+from local.fleet.training import Training
+from local.kubernetes.controllers.scheduler import GPU
+from local.kubernetes.objects import Obj
+
+CHECKPOINTS = "relight.dev/checkpoints"
+
+
+def pytorch_job(site: Site) -> Obj:
+    """One master and as many workers as fill the fleet, eight GPUs each."""
+    container = {
+        "name": "pytorch",
+        "image": "registry.example.com/llama-pretrain:1.4",
+        "resources": {"limits": {GPU: str(GPUS_PER_NODE)}},
+    }
+    template = {"metadata": {"annotations": {}}, "spec": {"containers": [container]}}
+    replica = {"restartPolicy": "OnFailure", "template": template}
+    return {
+        "metadata": {"name": site.job, "annotations": {CHECKPOINTS: site.checkpoints}},
+        "spec": {
+            "runPolicy": {"suspend": False, "backoffLimit": 3, "cleanPodPolicy": "Running"},
+            "pytorchReplicaSpecs": {
+                "Master": {"replicas": 1, **replica},
+                "Worker": {"replicas": site.size - 1, **replica},
+            },
+        },
+    }
+
+
+class JobDriver:
+    """Ticks the training, and keeps each node's job file as the job's own launcher would."""
+
+    def __init__(self, training: Training, gang: Gang, room: MachineRoom, site: Site, tick_seconds: float) -> None:
+        self._training = training
+        self._gang = gang
+        self._room = room
+        self._site = site
+        self._tick_seconds = tick_seconds
+        self._told: dict[str, str] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="training", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._tick_seconds):
+            try:
+                self._training.tick()
+                self._tell_nodes()
+            except Exception:  # noqa: BLE001 - a failed put or a pod that went away: the next tick tries again
+                if not self._stopping.is_set():
+                    traceback.print_exc()
+
+    def _tell_nodes(self) -> None:
+        """Write who runs what, at each checkpoint's worth of steps; a node without a rank has no file."""
+        wanted = {member.node: self._identity(member.rank) for member in self._gang.members()}
+        for machine in self._room:
+            text = wanted.get(machine.name)
+            if self._told.get(machine.name) == text or not machine.is_on:
+                continue
+            if text is None:
+                machine.job_file.unlink(missing_ok=True)
+                del self._told[machine.name]
+                continue
+            draft = machine.job_file.with_suffix(".new")
+            draft.write_text(text)
+            draft.replace(machine.job_file)
+            self._told[machine.name] = text
+
+    def _identity(self, node_rank: int) -> str:
+        return json.dumps(
+            {
+                "id": f"{self._site.namespace}/{self._site.job}",
+                "orchestrator": "eks",
+                "rank": node_rank * GPUS_PER_NODE,
+                "step": self._training.step // 10 * 10,
+                "epoch": 0,
+                "checkpoint": self._site.checkpoints,
+            }
+        )

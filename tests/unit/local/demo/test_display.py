@@ -1,0 +1,75 @@
+"""The same story on a terminal, in a log and for a program."""
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from local.demo.display import JsonTeller, PlainTeller, Teller, teller
+from local.demo.live import LiveTeller
+from local.demo.report import STAGES, Report, StageReached
+from local.fleet.fleet import Fault
+
+AT = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+FAULT = Fault("i-old", "ip-10-0-0-1.ec2.internal", 3, 79, AT)
+CHOSEN = StageReached("checkpoint_chosen", AT, 4.25, "step 40; step 60 refused: [no] .metadata")
+REPORT = Report(
+    (CHOSEN,), "xid-79", "a" * 32, "i-old", "i-new", 40, ({"step": 60, "reason": "torn"},), 40, 41, 2, 3, 0, 0, 0.5
+)
+
+
+def tell(told: Teller) -> None:
+    told.phase("deploying Relight")
+    told.broke(FAULT)
+    told.stage(CHOSEN)
+    told.stage(StageReached("settled", AT, 1.0))
+    told.end(REPORT, 31.5)
+    told.close()
+
+
+def test_a_log_gets_one_line_for_each_thing() -> None:
+    out = io.StringIO()
+    tell(PlainTeller(out))
+    text = out.getvalue()
+    assert "GPU 3 of ip-10-0-0-1.ec2.internal (i-old) fell off the bus: Xid 79" in text
+    assert "+4.25 s checkpoint_chosen  step 40; step 60 refused: [no] .metadata" in text
+    assert "refused: 60 (torn)" in text
+    assert "3 sent, 0 lost" in text
+
+
+def test_a_program_gets_json_lines() -> None:
+    out = io.StringIO()
+    tell(JsonTeller(out))
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [line["type"] for line in lines] == ["phase", "fault", "stage", "stage", "report"]
+    assert lines[2]["seconds"] == 4.25
+    assert lines[4]["checkpoint"] == {"chosen_step": 40, "refused": [{"step": 60, "reason": "torn"}]}
+
+
+def test_a_terminal_shows_every_stage_and_takes_no_text_for_markup() -> None:
+    out = io.StringIO()
+    tell(LiveTeller(out, STAGES))
+    text = out.getvalue()
+    assert "checkpoint chosen" in text
+    assert "node verified" in text
+    assert "[no] .metadata" in text
+    assert "the run goes on" in text
+
+
+@pytest.mark.parametrize("kind", [PlainTeller, lambda out: LiveTeller(out, STAGES)])
+def test_a_failure_says_what_is_missing_where_the_logs_are_and_what_next(kind: type[PlainTeller]) -> None:
+    out = io.StringIO()
+    told = kind(out)
+    told.failed(["nobody was alerted"], Path("logs-here"))
+    told.close()
+    text = out.getvalue()
+    assert "nobody was alerted" in text
+    assert "logs-here" in text
+    assert "Next:" in text
+
+
+def test_without_a_terminal_there_are_plain_lines_or_json() -> None:
+    assert isinstance(teller(io.StringIO()), PlainTeller)
+    assert isinstance(teller(io.StringIO(), as_json=True), JsonTeller)
