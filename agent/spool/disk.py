@@ -47,7 +47,7 @@ class Disk:
 
     def write(self, line: bytes) -> bool:
         """Append *line*; False when the disk refuses. *contents* must not say yet what *line* says."""
-        if self._journal is None and self._clock() >= self._retry_at:
+        if self._journal is None and self._may_retry():
             self.rewrite()
         if self._journal is None:
             return False
@@ -56,6 +56,10 @@ class Disk:
         except OSError as error:
             self.leave(error)
         return self._journal is not None
+
+    def _may_retry(self) -> bool:
+        left = self._retry_at - self._clock()
+        return left <= timedelta(0) or left > _RETRY  # more is left than ever was: the wall clock was set back
 
     def rewrite(self) -> None:
         """Replace the file by a fresh one."""

@@ -27,7 +27,7 @@ from policies.contract.events import FaultEvent
 
 log = logging.getLogger(__name__)
 
-MAX_EVENTS_AN_APPEND = 64
+MAX_EVENTS_AN_APPEND = 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from policies.contract.errors import SettingsError
 from policies.contract.vocabulary import Severity
 from tests.tools.agent_events import ManualClock, describe_loss, make_event, new_ids
 
-Opener = Callable[[], AbstractContextManager[Spool]]
+Opener = Callable[..., AbstractContextManager[Spool]]
 EVERYTHING = 1 << 30
 
 

@@ -1,0 +1,93 @@
+"""Sightings into events: adds the node's boot, the job, the time and the text.
+
+Decides ids and messages, also of what the agent tells about itself. It must not know where a record came from or where
+an event goes.
+"""
+
+from datetime import datetime
+
+from agent.coalesce import Seen
+from agent.job_file import JobSource
+from agent.parsers.sighting import NODE
+from agent.spool.limits import Loss
+from policies.contract.envelope import NodeIdentity
+from policies.contract.events import FaultEvent, Scalar, cut_message
+from policies.contract.identifiers import event_id
+from policies.contract.vocabulary import Kind, Severity, Source
+
+UNNUMBERED = 0  # the spool gives the seq
+
+
+class EventMaker:
+    """Makes the events of one source of one node."""
+
+    def __init__(self, node: NodeIdentity, source: Source, job: JobSource) -> None:
+        """Speak for *source* on *node*; *job* is asked for each event."""
+        self._node = node
+        self._source = source
+        self._job = job
+
+    def event(self, seen: Seen) -> FaultEvent:
+        """Return what *seen* is, with a count of 1."""
+        sighting = seen.sighting
+        message, cut = cut_message(seen.message)
+        attributes: dict[str, Scalar] = dict(sighting.attributes)
+        if cut or seen.cut:
+            attributes["truncated"] = True
+        return FaultEvent(
+            id=event_id(
+                node=self._node.instance_id, boot_id=self._node.boot_id, source=self._source, cursor=seen.cursor
+            ),
+            seq=UNNUMBERED,
+            kind=sighting.kind,
+            severity=sighting.severity,
+            persistence=sighting.persistence,
+            source=self._source,
+            observed_at=seen.at,
+            first_observed_at=seen.at,
+            component=sighting.component,
+            job=self._job(),
+            attributes=attributes,
+            message=message,
+        )
+
+    def gap(self, *, reason: str, key: str, at: datetime, lost: int | None) -> FaultEvent:
+        """Return the event that tells that records of this source are missing, *lost* of them if anybody counted."""
+        attributes: dict[str, Scalar] = {"reason": reason, "of": self._source.value}
+        if lost is not None:
+            attributes["lost"] = lost
+        message = f"records of {self._source} are missing ({reason}): faults may have gone unseen"
+        cursor = f"gap:{self._source}:{key}"
+        return _about_itself(self._node, Kind.PIPELINE_GAP, cursor, at, attributes=attributes, message=message)
+
+
+def loss_event(node: NodeIdentity, spool_id: str, loss: Loss, at: datetime) -> FaultEvent:
+    """Return the event that tells that the spool gave events up; its count is how many."""
+    kind = Kind.PIPELINE_GAP if loss.reason == "damaged" else Kind.PIPELINE_OVERFLOWED
+    attributes: dict[str, Scalar] = {
+        "reason": loss.reason,
+        "of": "spool",
+        "lost": loss.count,
+        "first_seq": loss.first_seq,
+        "last_seq": loss.last_seq,
+    }
+    message = f"the spool lost {loss.count} events ({loss.reason}), seqs {loss.first_seq} to {loss.last_seq}"
+    cursor = f"loss:{spool_id}:{loss.reason}:{loss.first_seq}-{loss.last_seq}:{loss.count}"
+    return _about_itself(node, kind, cursor, at, attributes=attributes, message=message)
+
+
+def _about_itself(
+    node: NodeIdentity, kind: Kind, cursor: str, at: datetime, *, attributes: dict[str, Scalar], message: str
+) -> FaultEvent:
+    return FaultEvent(
+        id=event_id(node=node.instance_id, boot_id=node.boot_id, source=Source.AGENT, cursor=cursor),
+        seq=UNNUMBERED,
+        kind=kind,
+        severity=Severity.ERROR,
+        source=Source.AGENT,
+        observed_at=at,
+        first_observed_at=at,
+        component=NODE,
+        attributes=attributes,
+        message=message,
+    )

@@ -1,0 +1,102 @@
+"""Who this node is: from the settings, and for what they leave open from the instance's metadata (IMDSv2).
+
+Decides the order and the deadlines. It must not know what the identity is used for.
+
+Source: EC2 user guide, "Use the Instance Metadata Service to access instance metadata" (token by PUT, then GET).
+"""
+
+import http.client
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agent.settings import Settings
+from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import DependencyError, SettingsError
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_DEADLINE_SECONDS = 1.0
+_TRIES = 3
+_SECONDS_VALID = "60"
+
+Metadata = Callable[[str], str]
+"""Path below /latest/meta-data/ -> its text; DependencyError when the service does not answer."""
+
+
+def identify(settings: Settings, metadata: Metadata) -> NodeIdentity:
+    """Return this node's identity; SettingsError when nobody can say the instance id."""
+    try:
+        instance_id = settings.instance_id or metadata("instance-id")
+    except DependencyError as error:
+        msg = f"nobody says which instance this is ({error.message})"
+        raise SettingsError(
+            msg, hint="On a machine that is not an EC2 instance set RELIGHT_AGENT_INSTANCE_ID."
+        ) from error
+    return NodeIdentity(
+        cluster=settings.cluster,
+        name=settings.node_name or socket.gethostname(),
+        instance_id=instance_id,
+        instance_type=settings.instance_type or _or_empty(settings, metadata, "instance-type"),
+        availability_zone=settings.availability_zone or _or_empty(settings, metadata, "placement/availability-zone"),
+        boot_id=settings.boot_id or read_boot_id(),
+    )
+
+
+def _or_empty(settings: Settings, metadata: Metadata, path: str) -> str:
+    """What only informs is asked only where the metadata service answered before; it never stops the agent."""
+    if settings.instance_id:
+        return ""
+    try:
+        return metadata(path)
+    except DependencyError:
+        return ""
+
+
+def read_boot_id(path: Path = BOOT_ID) -> str:
+    """Return the kernel's name for this boot."""
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        msg = f"the boot id cannot be read from {path} ({error.strerror})."
+        raise SettingsError(msg, hint="Set RELIGHT_AGENT_BOOT_ID to a name of this boot.") from None
+
+
+class InstanceMetadata:
+    """The instance metadata service, version 2, at *endpoint*. Each try has a deadline of one second."""
+
+    def __init__(self, endpoint: str) -> None:
+        """Ask at *endpoint*, for example http://169.254.169.254."""
+        parts = urlsplit(endpoint)
+        self._host, self._port = parts.hostname or "", parts.port or 80
+        self._token = ""
+
+    def __call__(self, path: str) -> str:
+        """Return the text at *path*; DependencyError after three tries."""
+        problem = ""
+        for _ in range(_TRIES):
+            try:
+                return self._ask(path)
+            except (OSError, http.client.HTTPException) as error:
+                problem = str(error) or type(error).__name__
+        msg = f"the instance metadata service at {self._host} does not tell {path}: {problem}"
+        raise DependencyError(msg, hint="Allow IMDSv2 with a hop limit of 2 for containers.")
+
+    def _ask(self, path: str) -> str:
+        if not self._token:
+            ttl = {"X-aws-ec2-metadata-token-ttl-seconds": _SECONDS_VALID}
+            self._token = self._request("PUT", "/latest/api/token", ttl)
+        return self._request("GET", f"/latest/meta-data/{path}", {"X-aws-ec2-metadata-token": self._token})
+
+    def _request(self, method: str, path: str, headers: dict[str, str]) -> str:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=_DEADLINE_SECONDS)
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            text = answer.read(4096).decode("utf-8", "replace").strip()
+        finally:
+            connection.close()
+        if answer.status != http.client.OK:
+            msg = f"HTTP {answer.status}"
+            raise http.client.HTTPException(msg)
+        return text
