@@ -13,8 +13,8 @@ from infra.buckets import DROPPED_PREFIX, Buckets
 from infra.rules import Rule
 
 SOURCE = "relight"
-# What a person wants to hear of; the steps between are on the bus for programs.
-ALERTING = ("Incident Opened", "Incident Noted", "Incident Parked", "Incident Closed")
+# What a person wants to hear of, as coordinate marked it; the steps between are on the bus for programs.
+ALERTING = ("notify", "page")
 
 
 class Bus(Construct):
@@ -32,7 +32,7 @@ class Bus(Construct):
             "Alerting",
             description="changes of incidents that a person wants to hear of",
             bus=self.bus,
-            pattern={"source": [SOURCE], "detail-type": list(ALERTING)},
+            pattern={"source": [SOURCE], "detail": {"alert": list(ALERTING)}},
             target_arn=topic,
             undelivered=undelivered,
             transformer=_sentence(

@@ -1,0 +1,60 @@
+"""SageMaker about training jobs. It repairs its own cluster first: only a terminal failure is a fact for us.
+
+Several events may come for one change of state (SageMaker developer guide, "Events for SageMaker training jobs"): the
+job's ARN and status are the key.
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from functions.intake.notice import AwsEvent, Notice, TrainingJob
+from policies.contract.base import Model
+from policies.contract.events import cut_message
+from policies.contract.vocabulary import Kind, Severity, Source
+
+TAG = "relight:cluster"
+
+
+# {"id": "844e2571-85d4-695f-b930-0153b71dcb42", "detail-type": "SageMaker Training Job State Change",
+#  "source": "aws.sagemaker", "time": "2018-10-06T12:26:13Z",
+#  "resources": ["arn:aws:sagemaker:…:training-job/kmeans-1"],
+#  "detail": {"TrainingJobName": "89c96cc8-dded-4739-afcc-6f1dc936701d", "TrainingJobArn": "arn:aws:sagemaker:…",
+#             "TrainingJobStatus": "Completed", "SecondaryStatus": "Completed", "HyperParameters": {…}, …,
+#             "CreationTime": "1583831889050", "SecondaryStatusTransitions": [], "Tags": {}}}
+# FailureReason is there only when it failed: "InternalServerError: We encountered an internal error. Please try again."
+class _Change(Model):
+    name: str = Field(alias="TrainingJobName")
+    arn: str = Field(alias="TrainingJobArn")
+    status: str = Field(alias="TrainingJobStatus")
+    secondary: str = Field(default="", alias="SecondaryStatus")
+    reason: str = Field(default="", alias="FailureReason")
+    tags: dict[str, str] | list[dict[str, str]] = Field(default={}, alias="Tags")
+
+
+def training_job(event: AwsEvent) -> tuple[Notice, ...]:
+    """Return a notice of a failed job; other states need nobody."""
+    change = _Change.model_validate(event.detail)
+    if change.status != "Failed":
+        return ()
+    message, _ = cut_message(change.reason or f"training job {change.name} failed")
+    return (
+        Notice(
+            key=f"{change.arn}:{change.status}",
+            subject=TrainingJob(change.name, _tag(change.tags)),
+            kind=Kind.JOB_FAILED,
+            severity=Severity.CRITICAL,
+            source=Source.SAGEMAKER,
+            observed_at=event.time,
+            # AlgorithmError and ClientError are the program's, InternalServerError and CapacityError SageMaker's.
+            attributes={"failure": change.reason.partition(":")[0][:100], "secondary_status": change.secondary},
+            message=message,
+        ),
+    )
+
+
+def _tag(tags: Any) -> str:  # noqa: ANN401 - both shapes have been seen
+    """Return the value of our tag, from a map or from a list of Key and Value."""
+    if isinstance(tags, dict):
+        return str(tags.get(TAG, ""))
+    return next((str(tag.get("Value", "")) for tag in tags if tag.get("Key") == TAG), "")
