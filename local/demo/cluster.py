@@ -103,10 +103,11 @@ class LocalCluster:
 
     def _start_servers(self) -> None:
         self._on_phase("starting the embedded AWS and the Kubernetes API")
+        # Their parent loads its libraries while the server loads its own; but agents end first, with a server to tell.
         self.agents = self._stack.enter_context(Agents(self.data_dir))
-        self.aws = self._stack.enter_context(
-            EmbeddedAws(self.data_dir / "aws", code_root=ROOT, time_scale=self.time_scale)
-        )
+        aws = EmbeddedAws(self.data_dir / "aws", code_root=ROOT, time_scale=self.time_scale)
+        self.aws = self._stack.enter_context(aws)
+        self._stack.callback(self.agents.close)
         timings = Timings().scaled(self.time_scale)
         cluster = KubernetesCluster(self.room, rules=RELIGHT_RULES, timings=timings, now=utc_now)
         self.kubernetes = self._stack.enter_context(cluster)

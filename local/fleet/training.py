@@ -50,7 +50,6 @@ class Record:
     save_begun: dict[int, datetime] = field(default_factory=dict)  # when each step was first being saved
     first_saved: dict[int, datetime] = field(default_factory=dict)  # when each step's checkpoint was first whole
     saved: dict[int, datetime] = field(default_factory=dict)  # and when last
-    reached: dict[int, datetime] = field(default_factory=dict)  # when each step was last reached
     stalled_at: datetime | None = None
     crashes: int = 0
 
@@ -138,7 +137,6 @@ class Training:
 
     def _advance(self) -> None:
         self.step += 1
-        self.record.reached[self.step] = self._now()
         if self.step % self._pace.progress_every == 0 or self.step == self._resumed_from + 1:
             self._tell_progress()
         if self.step % self._pace.checkpoint_every == 0:

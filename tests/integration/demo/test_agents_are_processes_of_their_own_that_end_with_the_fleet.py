@@ -1,0 +1,82 @@
+"""The fleet's agents: forked from one preloaded parent, killed one by one, and none left behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from local.fleet.agents import Agents
+
+
+def environment(folder: Path, number: int) -> dict[str, str]:
+    """One whose lanes answer nothing: the agent keeps trying, and stops at once when it is told to."""
+    log = folder / f"kmsg-{number}"
+    log.touch()
+    return {
+        "PATH": os.environ["PATH"],
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "RELIGHT_AGENT_CLUSTER": "training",
+        "RELIGHT_AGENT_STREAM": "faults",
+        "RELIGHT_AGENT_INSTANCE_ID": f"i-{number}",
+        "RELIGHT_AGENT_KERNEL_LOG": str(log),
+        "RELIGHT_AGENT_SPOOL_DIR": str(folder / f"spool-{number}"),
+        "RELIGHT_AGENT_STOP_SECONDS": "0.2",
+    }
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if happened():
+            return
+        threading.Event().wait(0.025)
+    raise AssertionError("it did not happen within 10 s")
+
+
+def test_one_agent_is_killed_and_the_others_go_on_until_the_fleet_is_closed(tmp_path: Path) -> None:
+    with Agents(tmp_path) as agents:
+        pids = [agents.start(environment(tmp_path, number), tmp_path / f"{number}.log") for number in range(3)]
+        wait_until(lambda: all("agent starts" in (tmp_path / f"{n}.log").read_text() for n in range(3)))
+        assert len({os.getpgid(pid) for pid in pids}) == 3
+        agents.kill(pids[1])
+        wait_until(lambda: not is_alive(pids[1]))
+        assert [is_alive(pid) for pid in pids] == [True, False, True]
+        again = agents.start(environment(tmp_path, 1), tmp_path / "1.log")
+        wait_until(lambda: (tmp_path / "1.log").read_text().count("agent starts") == 2)
+    assert not any(is_alive(pid) for pid in [*pids, again])
+
+
+def test_no_agent_outlives_a_fleet_that_is_killed(tmp_path: Path) -> None:
+    script = f"""if True:
+        import sys, time
+        from pathlib import Path
+        from local.fleet.agents import Agents
+        environment = {environment(tmp_path, 0)!r}
+        agents = Agents(Path({str(tmp_path)!r}))
+        print(agents.start(environment, Path({str(tmp_path / "0.log")!r})), flush=True)
+        time.sleep(60)
+    """
+    root = Path(__file__).parents[3]
+    fleet = subprocess.Popen([sys.executable, "-c", script], cwd=root, stdout=subprocess.PIPE, text=True)
+    assert fleet.stdout is not None
+    with fleet.stdout:
+        pid = int(fleet.stdout.readline())
+    assert is_alive(pid)
+    with contextlib.suppress(ProcessLookupError):
+        fleet.send_signal(signal.SIGKILL)
+    fleet.wait()
+    wait_until(lambda: not is_alive(pid))
