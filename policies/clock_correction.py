@@ -2,18 +2,22 @@
 
 Decides the moment of an event by the clock of the stream that took its envelope in: arrival minus sent_at is how far
 the node's clock is off. It must not remember earlier envelopes: then the answer would depend on their order.
+
+A clock that is far behind looks like an envelope that was kept and sent again much later. The second is taken as true:
+its events stay old, and old events never alone justify a destructive act.
 """
 
 from datetime import datetime
 
 STEP_MS = 2000  # what a put may take looks like an offset: below half of it a clock is right; NTP keeps them far closer
+FARTHEST_BEHIND_MS = 15 * 60_000  # beyond it the envelope was kept somewhere, see above
 OLDEST_MS = 400 * 86_400_000  # older than any log that is still read; keeps absurd times within the calendar
 
 
 def offset_ms(sent_at: datetime, arrived_at: datetime) -> int:
     """Return what to add to the node's times, in whole steps, so that a repeated put gives the same answer."""
     raw = to_ms(arrived_at) - to_ms(sent_at)
-    return round(raw / STEP_MS) * STEP_MS
+    return 0 if raw > FARTHEST_BEHIND_MS else round(raw / STEP_MS) * STEP_MS
 
 
 def corrected_ms(observed_at: datetime, sent_at: datetime, offset: int) -> int:

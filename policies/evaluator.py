@@ -25,10 +25,11 @@ GAP_PATIENCE_SECONDS = 300  # the lanes overtake each other by seconds; a shard 
 
 @dataclass(frozen=True)
 class Delivery:
-    """One envelope and when its lane accepted it."""
+    """One envelope and when its lane accepted it. ``in_order``: the lane keeps a node's order (overflow does not)."""
 
     parsed: ParsedEnvelope
     arrived_at: datetime
+    in_order: bool = True
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class _Work:
         for refused in delivery.parsed.rejected:
             if refused.seq is None or refused.seq < 0 or spool.take(refused.seq):
                 self.rejected.append((index, refused))
-        spool.claim(envelope.first_seq)
+        if delivery.in_order:
+            spool.claim(max(envelope.first_seq, envelope.events[-1].seq + 1 if envelope.events else 0))
 
     def _meet(self, event: FaultEvent, node: NodeFacts, envelope: Envelope, offset: int, arrived_at: datetime) -> None:
         moment = corrected_ms(event.observed_at, envelope.sent_at, offset)

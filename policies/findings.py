@@ -11,6 +11,7 @@ from policies.contract.decisions import Finding, generation_of
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent, cut_message
 from policies.contract.identifiers import stable_id
+from policies.contract.vocabulary import ComponentType
 from policies.rulebook import Rule
 from policies.windows import LATENESS_MS, Fulfilled
 
@@ -38,7 +39,9 @@ def scope_of(component: Component | None) -> str:
     name = component.pci or component.uuid or component.serial
     if name is None:
         name = "" if component.index is None else str(component.index)
-    return f"{component.type}:{name}" if component.link is None else f"{component.type}:{name}:{component.link}"
+    # A GPU is one part whichever of its links shows the fault; an NVLink or NVSwitch port is a part of its own.
+    counts_links = component.link is not None and component.type is not ComponentType.GPU
+    return f"{component.type}:{name}:{component.link}" if counts_links else f"{component.type}:{name}"
 
 
 def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding:

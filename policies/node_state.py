@@ -14,6 +14,7 @@ from policies.windows import LATENESS_MS, Counter
 VERSION = 1
 MOST_SPOOLS = 8  # an agent has one; reinstalled nodes and the senders behind intake bring more
 MOST_COUNTERS = 256
+LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
 
 
@@ -77,9 +78,16 @@ class NodeState:
         spools = {**self._spools, **{name: spool.dump() for name, spool in self._touched_spools.items()}}
         counters = {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
         fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - _horizon(key, horizons)}
-        kept = _newest_of(fresh, MOST_COUNTERS)
-        document = {"v": VERSION, "s": _heard_last(spools), "c": kept}
-        return json.dumps(document, separators=(",", ":"), sort_keys=True), len(fresh) - len(kept)
+        document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(fresh, MOST_COUNTERS)}
+        text = _encode(document)
+        while len(text) > LARGEST_TEXT and document["c"]:
+            document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
+            text = _encode(document)
+        return text, len(fresh) - len(document["c"])
+
+
+def _encode(document: Document) -> str:
+    return json.dumps(document, separators=(",", ":"), sort_keys=True)
 
 
 def _horizon(key: str, horizons: Mapping[str, int]) -> int:
@@ -93,7 +101,7 @@ def _newest(dumped: list[Any]) -> int:
 def _newest_of(counters: Document, most: int) -> Document:
     if len(counters) <= most:
         return counters
-    keys = sorted(counters, key=lambda key: (_newest(counters[key]), key))[-most:]
+    keys = sorted(counters, key=lambda key: (_newest(counters[key]), key), reverse=True)[:most]
     return {key: counters[key] for key in keys}
 
 

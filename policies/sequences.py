@@ -24,7 +24,7 @@ class Gap:
 
 
 class Sequences:
-    """The received numbers of one spool. ``claimed`` is one past the highest number that is known to exist."""
+    """The received numbers of one spool. Below ``claimed`` every number has been sent: what is not here is missing."""
 
     def __init__(
         self,
@@ -50,11 +50,7 @@ class Sequences:
 
     def dump(self) -> list[Any]:
         """Return the JSON form."""
-        return [self._ranges, self._claimed if self._claimed > self._top else 0, self._missed, self.last_heard]
-
-    @property
-    def _top(self) -> int:
-        return self._ranges[-1][1] + 1 if self._ranges else 0
+        return [self._ranges, self._claimed, self._missed, self.last_heard]
 
     def take(self, number: int) -> bool:
         """Receive *number*; say whether it is new."""
@@ -87,8 +83,11 @@ class Sequences:
             del ranges[at + 1]
 
     def claim(self, following: int) -> None:
-        """Learn that every number below *following* exists: what the sender will number next."""
-        if following > max(self._claimed, self._top):
+        """Learn from the lane that keeps order that every number below *following* has been sent.
+
+        The lane that may overtake tells nothing of the numbers before its own: they still wait for the other.
+        """
+        if following > self._claimed:
             self._claimed = following
             self.changed = True
 
@@ -96,7 +95,7 @@ class Sequences:
         """Return the gaps that have been open for *patience* seconds at *now* and were not returned before."""
         if not self._missed and self._is_whole():
             return []
-        lost = self._give_up()
+        lost = self._give_up(now)
         missed = [self._dated(first, last, now) for first, last in self._holes()]
         for gap in missed:
             if not gap[3] and now - gap[2] >= patience:
@@ -112,7 +111,8 @@ class Sequences:
         return len(ranges) == 1 and ranges[0][0] == 0 and self._claimed <= ranges[0][1] + 1
 
     def _holes(self) -> list[tuple[int, int]]:
-        edges = [-1, *(edge for one in self._ranges for edge in one), max(self._claimed, self._top)]
+        below = [one for one in self._ranges if one[0] < self._claimed]
+        edges = [-1, *(edge for one in below for edge in one), self._claimed]
         pairs = zip(edges[::2], edges[1::2], strict=True)
         return [(before + 1, after - 1) for before, after in pairs if after - before > 1]
 
@@ -123,11 +123,11 @@ class Sequences:
                 return [first, last, since, told]
         return [first, last, now, 0]
 
-    def _give_up(self) -> list[Gap]:
+    def _give_up(self, now: int) -> list[Gap]:
         """Keep the ranges bounded: close the oldest gaps and return those that nobody was told of."""
         lost = []
         while len(self._ranges) > MOST_RANGES:
-            gap = self._dated(self._ranges[0][1] + 1, self._ranges[1][0] - 1, 0)
+            gap = self._dated(self._ranges[0][1] + 1, self._ranges[1][0] - 1, now)
             self._ranges[0][1] = self._ranges[1][1]
             del self._ranges[1]
             if not gap[3]:

@@ -70,7 +70,9 @@ WORDS: Mapping[str, frozenset[str]] = {
 }
 """Members that hold one word of a closed list."""
 
-_XID = "xid gpu_instance compute_instance pid process link subcode recovery_action truncated"
+_XID = (
+    "xid gpu_instance compute_instance pid process link subcode fatal recovery_action recovery_action_before truncated"
+)
 _NUMBERS = ("event.count", "event.component.index", "event.component.link", "event.attributes.xid")
 NUMBERS = frozenset({*_NUMBERS, "event.attributes.sxid", "job.rank", "job.step", "job.epoch"})
 """Members that hold a number: comparing one with text never matches."""

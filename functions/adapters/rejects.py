@@ -1,0 +1,114 @@
+"""The rejects store: index and small payloads in the fleet table, large payloads in S3.
+
+``REJECTS#<yyyy-mm-dd>`` / ``<arrival>#<id>``; a payload over 32 KiB lies in ``rejects/<yyyy-mm-dd>/<id>``. The object
+is written before the line that names it. It must not know why something was rejected.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from functions.adapters.aws import calling
+from functions.ports.triage import Reject, RejectSummary
+from policies.contract.times import format_time, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
+
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_s3 import S3Client
+
+INLINE_BYTES = 32 * 1024
+KEPT = timedelta(days=30)
+WORKERS = 8
+_LINE = ("id", "lane", "reason", "hint", "cluster", "instance_id")
+
+
+class AwsRejects:
+    """See `functions/ports/triage.py`."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str, s3: S3Client, bucket: str) -> None:
+        """Keep the index in *table* and large payloads in *bucket*."""
+        self._dynamodb = dynamodb
+        self._table = table
+        self._s3 = s3
+        self._bucket = bucket
+
+    def put(self, rejects: Sequence[Reject]) -> None:
+        """See the port."""
+        with ThreadPoolExecutor(max(min(WORKERS, len(rejects)), 1)) as pool:
+            list(pool.map(self._put, rejects))  # the list makes the first failure raise here
+
+    def _put(self, reject: Reject) -> None:
+        item: dict[str, Any] = {name: {"S": getattr(reject, name)} for name in _LINE}
+        item["pk"] = {"S": _partition(reject.day)}
+        item["sk"] = {"S": f"{format_time(reject.arrived_at)}#{reject.id}"}
+        item["size"] = {"N": str(len(reject.payload))}
+        item["expires"] = {"N": str(int((reject.arrived_at + KEPT).timestamp()))}
+        if len(reject.payload) <= INLINE_BYTES:
+            item["payload"] = {"B": reject.payload}
+        else:
+            item["s3_key"] = {"S": self._put_object(reject)}
+        with calling("keeping a rejected record"):
+            self._dynamodb.put_item(TableName=self._table, Item=item)
+
+    def _put_object(self, reject: Reject) -> str:
+        key = f"rejects/{reject.day.isoformat()}/{reject.id}"
+        with calling("keeping the payload of a rejected record"):
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=reject.payload)
+        return key
+
+    def list(self, day: date, limit: int = 100) -> Sequence[RejectSummary]:
+        """See the port."""
+        names = {f"#{name}": name for name in (*_LINE, "sk", "size")}
+        with calling("listing rejected records"):
+            answer = self._dynamodb.query(
+                TableName=self._table,
+                KeyConditionExpression="pk = :pk",
+                ExpressionAttributeValues={":pk": {"S": _partition(day)}},
+                ProjectionExpression=", ".join(names),
+                ExpressionAttributeNames=names,
+                ScanIndexForward=False,
+                Limit=limit,
+            )
+        return [_summary(item) for item in answer["Items"]]
+
+    def find(self, reject_id: str, days: Sequence[date]) -> Reject | None:
+        """See the port."""
+        for day in days:
+            with calling("looking for a rejected record"):
+                pages = self._dynamodb.get_paginator("query").paginate(
+                    TableName=self._table,
+                    KeyConditionExpression="pk = :pk",
+                    FilterExpression="begins_with(id, :id)",
+                    ExpressionAttributeValues={":pk": {"S": _partition(day)}, ":id": {"S": reject_id}},
+                )
+                item = next((item for page in pages for item in page["Items"]), None)
+            if item is not None:
+                return self._load(item)
+        return None
+
+    def _load(self, item: Mapping[str, Any]) -> Reject:
+        payload = item["payload"]["B"] if "payload" in item else self._get_object(item["s3_key"]["S"])
+        line = {name: item[name]["S"] for name in _LINE}
+        return Reject(arrived_at=_arrived(item), payload=bytes(payload), **line)
+
+    def _get_object(self, key: str) -> bytes:
+        with calling("reading the payload of a rejected record"):
+            return self._s3.get_object(Bucket=self._bucket, Key=key)["Body"].read()
+
+
+def _partition(day: date) -> str:
+    return f"REJECTS#{day.isoformat()}"
+
+
+def _arrived(item: Mapping[str, Any]) -> datetime:
+    return parse_time(item["sk"]["S"].partition("#")[0])
+
+
+def _summary(item: Mapping[str, Any]) -> RejectSummary:
+    line = {name: item[name]["S"] for name in _LINE}
+    return RejectSummary(arrived_at=_arrived(item), size=int(item["size"]["N"]), **line)

@@ -1,0 +1,38 @@
+"""Puts the findings of a batch into messages for coordinate: one a cluster, more only where the size demands it.
+
+Decides how findings are cut into messages. The same findings always give the same messages, in whatever order they
+came.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from policies.contract.decisions import Finding, FindingsMessage
+
+# SQS allowed 256 KiB a message for years and some regions and clients still do; a tenth is left for attributes.
+MESSAGE_LIMIT_BYTES = 230 * 1024
+
+
+def pack(findings: Iterable[Finding]) -> list[FindingsMessage]:
+    """Return the messages that carry *findings*, each finding once."""
+    by_cluster: dict[str, dict[str, Finding]] = {}
+    for finding in findings:
+        by_cluster.setdefault(finding.node.cluster, {})[finding.id] = finding
+    return [
+        FindingsMessage.model_construct(cluster=cluster, findings=tuple(part))
+        for cluster, found in sorted(by_cluster.items())
+        for part in _parts(sorted(found.values(), key=lambda finding: finding.id))
+    ]
+
+
+def _parts(findings: list[Finding]) -> Iterator[list[Finding]]:
+    part: list[Finding] = []
+    size = 0
+    for finding in findings:
+        length = len(finding.to_json().encode())
+        if part and size + length > MESSAGE_LIMIT_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(finding)
+        size += length + 1
+    if part:
+        yield part

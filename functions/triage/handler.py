@@ -1,0 +1,49 @@
+"""Lambda `triage`: wiring only. Triggered by Kinesis `faults` and SQS `overflow`."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from functions.adapters.node_states import WORKERS, DynamoNodeStates
+from functions.adapters.policies import DynamoPolicies
+from functions.adapters.rejects import AwsRejects
+from functions.adapters.seen import DynamoSeen
+from functions.adapters.sqs_decisions import SqsDecisions
+from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.triage.records import read_records
+from functions.triage.rulebooks import Rulebooks
+from functions.triage.seen import SeenBook
+from functions.triage.settings import Settings
+from functions.triage.triage import Triage
+
+TELEMETRY = PowertoolsTelemetry()
+
+
+@cache
+def wire() -> Triage:
+    """Build triage once a worker."""
+    settings = Settings.from_environment(os.environ)
+    config = Config(max_pool_connections=WORKERS, retries={"mode": "standard", "max_attempts": 4})
+    dynamodb = boto3.client("dynamodb", config=config)
+    clock = partial(datetime.now, UTC)
+    return Triage(
+        states=DynamoNodeStates(dynamodb, settings.fleet_table),
+        rulebooks=Rulebooks(DynamoPolicies(dynamodb, settings.policies_table), TELEMETRY),
+        rejects=AwsRejects(dynamodb, settings.fleet_table, boto3.client("s3"), settings.rejects_bucket),
+        decisions=SqsDecisions(boto3.client("sqs"), settings.decisions_queue_url),
+        seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock)),
+        telemetry=TELEMETRY,
+        clock=clock,
+    )
+
+
+def handle(event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """Take one batch; answer which records come again."""
+    with TELEMETRY.flushed():
+        failed = wire().handle(read_records(event))
+    return {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}

@@ -1,0 +1,27 @@
+"""What triage reads from its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from functions.settings import read_text
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Names and addresses of what triage works with."""
+
+    fleet_table: str
+    policies_table: str
+    decisions_queue_url: str
+    rejects_bucket: str
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Return the settings in *environ*; SettingsError names what is missing."""
+        return cls(
+            fleet_table=read_text(environ, "FLEET_TABLE"),
+            policies_table=read_text(environ, "POLICIES_TABLE"),
+            decisions_queue_url=read_text(environ, "DECISIONS_QUEUE_URL"),
+            rejects_bucket=read_text(environ, "REJECTS_BUCKET"),
+        )

@@ -1,0 +1,87 @@
+"""Sorts a batch of records by node and puts aside what is no envelope.
+
+Decides what a bad record looks like in the rejects store. It must not know state or policies.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from functions.ports.triage import NodeKey, Reject
+from functions.triage.records import Record
+from policies.contract.envelope import CANARY_NODE, Envelope, RejectedEvent, parse_envelope
+from policies.contract.errors import BadInputError
+from policies.contract.identifiers import stable_id
+from policies.evaluator import Delivery
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One good envelope and the record it came in."""
+
+    record: Record
+    delivery: Delivery
+
+
+@dataclass
+class Sorted:
+    """A batch by node, with what is no envelope and the canaries apart."""
+
+    nodes: dict[NodeKey, list[Arrival]] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    canaries: list[Arrival] = field(default_factory=list)
+
+
+def sort_records(records: Iterable[Record]) -> Sorted:
+    """Parse every record once; one bad record spoils nothing but itself."""
+    batch = Sorted()
+    for record in records:
+        try:
+            parsed = parse_envelope(record.body)
+        except BadInputError as error:
+            batch.rejects.append(reject_record(record, error))
+            continue
+        arrival = Arrival(record, Delivery(parsed, record.arrived_at, in_order=record.in_order))
+        node = parsed.envelope.node
+        if node.name == CANARY_NODE:
+            batch.canaries.append(arrival)
+        else:
+            batch.nodes.setdefault(NodeKey(node.cluster, node.instance_id), []).append(arrival)
+    return batch
+
+
+def reject_record(record: Record, error: BadInputError) -> Reject:
+    """Return the reject of a whole record; sent again as it is, it is judged again."""
+    return Reject(
+        id=stable_id("reject", record.lane, record.id),
+        arrived_at=record.arrived_at,
+        lane=record.lane,
+        reason=error.message,
+        hint=error.hint,
+        payload=record.body,
+    )
+
+
+def reject_event(arrival: Arrival, refused: RejectedEvent, place: int) -> Reject:
+    """Return the reject of one event of a good envelope.
+
+    Its seq counts as received, so what is sent again comes from a spool of its own, or it would be taken for a repeat.
+    """
+    record, envelope = arrival.record, arrival.delivery.parsed.envelope
+    reject_id = stable_id("reject", record.lane, record.id, refused.seq, place)
+    return Reject(
+        id=reject_id,
+        arrived_at=record.arrived_at,
+        lane=record.lane,
+        reason=f"an event of a good envelope: {refused.reason}.",
+        hint="Update the pipeline before the agents, then redrive; the rest of the envelope went through.",
+        payload=_alone(envelope, refused, reject_id),
+        cluster=envelope.node.cluster,
+        instance_id=envelope.node.instance_id,
+    )
+
+
+def _alone(envelope: Envelope, refused: RejectedEvent, reject_id: str) -> bytes:
+    shell = envelope.model_copy(update={"events": (), "first_seq": 0, "spool_id": f"redrive-{reject_id}"})
+    document = {**json.loads(shell.to_json()), "events": [{**refused.payload, "seq": 0}]}
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")

@@ -1,0 +1,124 @@
+"""One batch of records on its way to decisions: effects first, commit last, every effect idempotent by its id.
+
+Decides the order of reads, effects and commits, and what is reported back as failed. It must not judge events (the
+evaluator does) or know AWS.
+
+What repeats: a batch that fails after its effects comes again and finds the old states, so it has the same findings
+under the same ids. What conflicts: another worker (the other lane) wrote a node meanwhile; that node is read and judged
+again on top of it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
+from functions.triage.batching import pack
+from functions.triage.records import Record
+from functions.triage.rulebooks import Rulebooks
+from functions.triage.seen import SeenBook
+from functions.triage.sorting import Arrival, reject_event, sort_records
+from functions.triage.telling import tell
+from policies.contract.errors import DependencyError
+from policies.evaluator import Evaluation, evaluate
+from policies.rulebook import Rulebook
+
+MOST_ROUNDS = 5  # two lanes and four workers a shard share a node at most for moments; more conflicts mean a fault
+Nodes = Mapping[NodeKey, Sequence[Arrival]]
+
+
+@dataclass(frozen=True)
+class Triage:
+    """Triage with its ports; `handle` takes one batch."""
+
+    states: NodeStates
+    rulebooks: Rulebooks
+    rejects: RejectStore
+    decisions: Decisions
+    seen: SeenBook
+    telemetry: Telemetry
+    clock: Callable[[], datetime]
+
+    def handle(self, records: Sequence[Record]) -> Sequence[str]:
+        """Return the failure ids of the records whose nodes could not be committed.
+
+        DependencyError when something all nodes need is broken: then nothing is committed and everything comes again.
+        """
+        now = self.clock()
+        batch = sort_records(records)
+        for canary in batch.canaries:
+            self.telemetry.count("CanariesSeen")
+            sent_at = canary.delivery.parsed.envelope.sent_at
+            self.telemetry.measure_seconds("CanaryAge", max((now - sent_at).total_seconds(), 0.0))
+        self._reject(batch.rejects)
+        failed = self._work(batch.nodes, self.rulebooks.current() if batch.nodes else None, now)
+        self.seen.note(_heard(batch.nodes))
+        return [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
+
+    def _work(self, nodes: Nodes, rulebook: Rulebook | None, now: datetime) -> Collection[NodeKey]:
+        failed: dict[NodeKey, DependencyError] = {}
+        left: Nodes = nodes
+        rounds = 0
+        while left and rulebook is not None and rounds < MOST_ROUNDS:
+            rounds += 1
+            conflicts, broken = self._round(left, rulebook, now)
+            failed |= broken
+            left = {key: left[key] for key in conflicts}
+        failed |= {key: DependencyError("its state changed under each of our writes.") for key in left}
+        if failed:
+            self._complain(failed)
+        if nodes and len(failed) == len(nodes):
+            raise next(iter(failed.values()))
+        return failed
+
+    def _round(
+        self, nodes: Nodes, rulebook: Rulebook, now: datetime
+    ) -> tuple[Collection[NodeKey], Mapping[NodeKey, DependencyError]]:
+        """Read, judge, have the effects, commit; return the nodes that conflicted and those that took no write."""
+        stored = self.states.load(nodes.keys(), now)
+        judged = {
+            key: evaluate([one.delivery for one in arrivals], state=stored[key].text, rulebook=rulebook, now=now)
+            for key, arrivals in nodes.items()
+        }
+        self._reject(list(_rejects(nodes, judged)))
+        for message in pack(finding for one in judged.values() for finding in one.findings):
+            self.decisions.send(message)
+        commit = self.states.commit(
+            {
+                key: StoredState(one.state, stored[key].version)
+                for key, one in judged.items()
+                if one.changed or stored[key].ages
+            },
+            now,
+        )
+        undone = commit.conflicts | commit.failed.keys()
+        tell(self.telemetry, {key: one for key, one in judged.items() if key not in undone}, now)
+        return commit.conflicts, commit.failed
+
+    def _reject(self, rejects: Sequence[Reject]) -> None:
+        if not rejects:
+            return
+        self.rejects.put(rejects)
+        self.telemetry.count("RecordsRejected", len(rejects))
+        for reject in rejects[:10]:
+            self.telemetry.warn("rejected", id=reject.id, lane=reject.lane, reason=reject.reason, hint=reject.hint)
+
+    def _complain(self, failed: Mapping[NodeKey, DependencyError]) -> None:
+        self.telemetry.count("NodesNotCommitted", len(failed))
+        key, error = next(iter(failed.items()))
+        self.telemetry.warn(
+            "nodes not committed, their records come again", nodes=len(failed), one=key.instance_id, reason=str(error)
+        )
+
+
+def _rejects(nodes: Nodes, judged: Mapping[NodeKey, Evaluation]) -> Iterable[Reject]:
+    for key, evaluation in judged.items():
+        for place, (index, refused) in enumerate(evaluation.rejected):
+            yield reject_event(nodes[key][index], refused, place)
+
+
+def _heard(nodes: Nodes) -> Iterable[Heard]:
+    for key, arrivals in nodes.items():
+        newest = max(arrivals, key=lambda arrival: arrival.record.arrived_at)
+        node = newest.delivery.parsed.envelope.node
+        yield Heard(key.cluster, key.instance_id, node.boot_id, newest.record.arrived_at)
