@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Protocol, cast
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "agent": "console.commands.agent",
+}
 """Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
 
 EXAMPLES = """\

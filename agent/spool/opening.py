@@ -23,6 +23,10 @@ log = logging.getLogger(__name__)
 JOURNAL_NAME = "spool.journal"
 
 
+class SpoolInUseError(SettingsError):
+    """Another process has the folder."""
+
+
 @contextmanager
 def open_spool(
     folder: Path,
@@ -62,7 +66,7 @@ def _claim(folder: Path) -> int:
     except OSError:
         os.close(guard)
         msg = f"another agent uses the spool folder {folder}."
-        raise SettingsError(msg, hint="Stop it, or give this one a spool_dir of its own.") from None
+        raise SpoolInUseError(msg, hint="Stop it, or give this one a spool_dir of its own.") from None
     return guard
 
 

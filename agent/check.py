@@ -1,0 +1,104 @@
+"""`relight agent check`: what works here, what does not, and what to do about it.
+
+Each check tries the real thing as this process: it makes the spool as a run would, sends no envelope, and takes no record
+from anyone. It must not know how results are shown.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from agent.aws import KinesisLane, SqsLane
+from agent.events import loss_event
+from agent.identity import InstanceMetadata, identify
+from agent.main import find_region, utc_now
+from agent.settings import Settings, load_settings
+from agent.spool.limits import SpoolLimits
+from agent.spool.opening import SpoolInUseError, open_spool
+from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import DependencyError, RelightError, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: whether it is well, what was found, and what to do if not."""
+
+    name: str
+    ok: bool
+    found: str
+    hint: str = ""
+
+
+def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[CheckResult]:
+    """Run all checks in an order in which the first failure explains the later ones."""
+    try:
+        settings = load_settings(config, environ)
+    except SettingsError as error:
+        yield CheckResult("settings", ok=False, found=error.message, hint=error.hint)
+        return
+    yield CheckResult("settings", ok=True, found=f"cluster {settings.cluster}, stream {settings.stream}")
+    metadata = InstanceMetadata(settings.metadata_endpoint)
+    yield _try("identity", lambda: _identity(identify(settings, metadata)))
+    yield _try("kernel log", partial(_kernel_log, settings.kernel_log))
+    yield _try("spool", partial(_spool, settings))
+    yield _try("job file", partial(_job_file, settings.job_file))
+    region = partial(find_region, settings, environ, metadata)
+    yield _try("kinesis", lambda: f"{settings.stream} is {KinesisLane(settings.stream, region()).check()}")
+    if settings.overflow_queue_url:
+        yield _try("overflow", lambda: SqsLane(settings.overflow_queue_url, region()).check())
+    else:
+        yield CheckResult("overflow", ok=True, found="no queue set: while Kinesis refuses, events wait on this node")
+
+
+def _try(name: str, check: Callable[[], str]) -> CheckResult:
+    try:
+        return CheckResult(name, ok=True, found=check())
+    except RelightError as error:
+        return CheckResult(name, ok=False, found=error.message, hint=error.hint)
+
+
+def _identity(node: NodeIdentity) -> str:
+    kind = f" ({node.instance_type})" if node.instance_type else ""
+    return f"{node.instance_id}{kind}, shown as {node.name}, boot {node.boot_id}"
+
+
+def _kernel_log(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return f"{path} is not there yet; it is read from its beginning when it comes"
+    except OSError as error:
+        msg = f"{path} cannot be read ({error.strerror})."
+        raise DependencyError(
+            msg, hint="Run as root or with CAP_SYSLOG; in a container mount it and run privileged."
+        ) from None
+    os.close(descriptor)
+    return f"{path} is readable"
+
+
+def _spool(settings: Settings) -> str:
+    try:
+        node = identify(settings, InstanceMetadata(settings.metadata_endpoint))
+        with open_spool(
+            settings.spool_dir,
+            owner=node.instance_id,
+            limits=SpoolLimits(settings.spool_max_bytes, settings.spool_max_age),
+            clock=utc_now,
+            new_id=lambda: uuid.uuid4().hex,
+            describe_loss=lambda spool_id, loss: loss_event(node, spool_id, loss, utc_now()),
+        ) as spool:
+            if not spool.on_disk:
+                msg = f"{settings.spool_dir} cannot be written."
+                raise DependencyError(msg, hint="Free the disk, or mount it writable.")
+            return f"{settings.spool_dir} is writable, {spool.waiting} events wait"
+    except SpoolInUseError:
+        return f"{settings.spool_dir} is in use by a running agent"
+
+
+def _job_file(path: Path | None) -> str:
+    if path is None:
+        return "none set: events do not name a job"
+    return f"{path} is there" if path.exists() else f"{path} is not there: events name no job until it is"
