@@ -84,7 +84,9 @@ class JsonTeller:
         self._say(type="fault", **place, xid=fault.xid, at=fault.at)
 
     def stage(self, stage: StageReached) -> None:
-        self._say(type="stage", name=stage.name, at=stage.at, seconds=round(stage.seconds, 3), detail=stage.detail)
+        self._say(
+            type="stage", name=stage.name, at=stage.at, seconds=round(max(0.0, stage.seconds), 3), detail=stage.detail
+        )
 
     def end(self, report: Report, seconds: float) -> None:
         self._say(type="report", wall_seconds=round(seconds, 1), **report.to_json())
@@ -114,7 +116,7 @@ class PlainTeller:
         self._say(_broken(fault))
 
     def stage(self, stage: StageReached) -> None:
-        self._say(f"+{stage.seconds:.2f} s {stage.name:18} {stage.detail}".rstrip())
+        self._say(f"  +{max(0.0, stage.seconds):.2f} s  {stage.name:18} {stage.detail}".rstrip())
 
     def end(self, report: Report, seconds: float) -> None:
         self._out.write("\n" + "\n".join(summary_lines(report, seconds)) + "\n")

@@ -71,9 +71,9 @@ class Report:
     gpu_hours_lost: float
 
     def to_json(self) -> dict[str, Any]:
-        """The document that `--report` writes."""
+        """The document that `--report` writes. Nothing is seen before its cause: what is less than 0 is clock grain."""
         stages = [
-            {"name": stage.name, "at": format_time(stage.at), "seconds": round(stage.seconds, 3)}
+            {"name": stage.name, "at": format_time(stage.at), "seconds": round(max(0.0, stage.seconds), 3)}
             for stage in self.stages
         ]
         return {

@@ -34,7 +34,7 @@ def test_a_log_gets_one_line_for_each_thing() -> None:
     tell(PlainTeller(out))
     text = out.getvalue()
     assert "GPU 3 of ip-10-0-0-1.ec2.internal (i-old) fell off the bus: Xid 79" in text
-    assert "+4.25 s checkpoint_chosen  step 40; step 60 refused: [no] .metadata" in text
+    assert "+4.25 s  checkpoint_chosen  step 40; step 60 refused: [no] .metadata" in text
     assert "refused: 60 (torn)" in text
     assert "3 sent, 0 lost" in text
 

@@ -1,0 +1,74 @@
+"""The demo as a newcomer runs it, without a terminal: the whole story, told twice, as lines and as a report."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.demo.report import STAGES
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Told:
+    status: int
+    lines: list[dict[str, Any]]
+    report: dict[str, Any]
+    errors: str
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["type"] == kind]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    report = tmp_path_factory.mktemp("demo") / "demo.json"
+    command = [sys.executable, "-m", "console.main", "demo", "--json", "--report", str(report)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert report.exists(), run.stdout + run.stderr
+    return Told(run.returncode, lines, json.loads(report.read_text()), run.stderr)
+
+
+def test_the_demo_succeeds(told: Told) -> None:
+    assert told.of("failed") == []
+    assert told.status == 0
+    assert told.errors == ""
+
+
+def test_every_stage_is_told_once_and_in_order(told: Told) -> None:
+    assert [stage["name"] for stage in told.report["stages"]] == list(STAGES)
+    seconds = [stage["seconds"] for stage in told.report["stages"]]
+    assert 0 <= seconds[0] < 1
+    assert seconds[-1] < 120
+    assert {stage["name"] for stage in told.of("stage")} >= set(STAGES)
+
+
+def test_one_instance_is_replaced_by_another(told: Told) -> None:
+    (fault,) = told.of("fault")
+    assert told.report["old_instance"] == fault["instance"]
+    assert told.report["new_instance"].startswith("i-")
+    assert told.report["new_instance"] != told.report["old_instance"]
+    assert told.report["policy"] == "xid-79-fell-off-the-bus"
+
+
+def test_the_torn_checkpoint_is_refused_and_the_one_before_it_chosen(told: Told) -> None:
+    chosen = told.report["checkpoint"]["chosen_step"]
+    torn = told.report["checkpoint"]["refused"][0]
+    assert torn["step"] > chosen > 0
+    assert torn["reason"]
+    assert told.report["resumed_step"] == chosen
+    assert told.report["confirmed_step"] > chosen
+
+
+def test_nothing_is_lost_nothing_is_done_twice_and_somebody_is_told(told: Told) -> None:
+    assert told.report["events_sent"] >= 1
+    assert told.report["events_lost"] == 0
+    assert told.report["acts_repeated"] == 0
+    assert told.report["alerts"] >= 2
+    assert told.report["gpu_hours_lost"] > 0
