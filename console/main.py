@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Protocol, cast
 
 COMMANDS: dict[str, str] = {
+    "demo": "console.commands.demo",
     "agent": "console.commands.agent",
 }
 """Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
