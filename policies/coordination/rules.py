@@ -11,9 +11,8 @@ from policies.contract.errors import BadInputError
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import EvidenceRule, Orchestrator
 
-# One poll of a rung writes about 12 history events and one ask about 15; a burst of 20 polls with its ask stays under
-# 260. 50 asks are then at most 13,000 events: under the 15,000 at which an execution is handed over, and far from the
-# 25,000 at which Step Functions ends it.
+# One poll of a rung writes 13 history events, and a burst of 20 with its ask 276. 50 asks are then at most 13,800:
+# under the 15,000 at which an execution is handed over, with room for retries until the 25,000 at which it is ended.
 MOST_STEPS = 50
 MOST_ATTEMPTS = 5
 MOST_FALTERS = 3  # handle-incident has retried with back-off before each of these
