@@ -1,7 +1,10 @@
 """Puts the embedded AWS together: moto, its corrections, and the parts that moto lacks."""
 
+import json
+import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -14,6 +17,8 @@ from local.aws.cloudformation import creation, types
 from local.aws.cloudformation.problems import Problems
 from local.aws.control import Control
 from local.aws.delays import Delays
+from local.aws.events.bus import Bus, new_event
+from local.aws.events.scheduler import Scheduler
 from local.aws.faults import Fault, Faults
 from local.aws.http_server import HOST, LoopbackServer
 from local.aws.lambdas.asynchronous import AsyncInvoker
@@ -22,12 +27,15 @@ from local.aws.lambdas.runtime import LambdaRuntime
 from local.aws.patches import (
     dynamodb_streams,
     event_source_mappings,
+    events_delivery,
     instance_tracking,
     kinesis_shards,
     kinesis_template,
     lambda_invoke,
     lambda_properties,
     lambda_versions,
+    s3_template,
+    sns_delivery,
     sqs_delivery,
     sqs_sending,
     sqs_template,
@@ -86,6 +94,12 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     types.apply()
     lambda_versions.apply()
 
+    bus = Bus(region=settings.region, endpoint=endpoint, recorder=recorder, delays=delays, clock=clock)
+    events_delivery.apply(bus)
+    s3_template.apply(bus)
+    sns_delivery.apply()
+    Scheduler(bus=bus, region=settings.region, clock=clock).start()
+
     states_template.apply()
     states_clients.apply(endpoint)
     states_waiting.apply(clock)
@@ -93,6 +107,8 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     states_callbacks.apply()
     states_results.apply()
 
+    control.register("published", lambda topic_arn: sns_delivery.published(topic_arn, settings.region))
+    control.register("emit_service_event", lambda **event: _emit(bus, settings.region, **event))
     _register_controls(control, faults=faults, recorder=recorder, code=code, problems=problems)
     return Parts(server, endpoint, recorder)
 
@@ -106,3 +122,11 @@ def _register_controls(
     control.register("pending_faults", faults.pending)
     control.register("stack_problems", lambda stack: [asdict(problem) for problem in problems.of(stack)])
     control.register("register_code", lambda bucket, key, directory: code.register(bucket, key, Path(directory)))
+
+
+def _emit(bus: Bus, region: str, *, source: str, detail_type: str, detail: Any, resources: list[str]) -> str:
+    """Put an event on the default bus as an AWS service does; its id."""
+    entry = {"Source": source, "DetailType": detail_type, "Detail": json.dumps(detail), "Resources": resources}
+    event = new_event(entry, identifier=str(uuid.uuid4()), account=backends.ACCOUNT, region=region)
+    bus.publish("default", event)
+    return str(event["id"])

@@ -125,6 +125,10 @@ class EmbeddedAws:
         arguments = {"detail_type": detail_type, "detail": dict(detail), "resources": list(resources)}
         self.control("emit_service_event", source=source, **arguments)
 
+    def published(self, topic_arn: str) -> list[dict[str, Any]]:
+        """What was published to a topic so far: MessageId, Message, Subject, MessageAttributes."""
+        return list(self.control("published", topic_arn=topic_arn))
+
     def fail_next(
         self, service: str, operation: str, error_code: str, times: int = 1, *, principal: str | None = None
     ) -> None:

@@ -4,7 +4,7 @@ moto leaves datetimes of a response in the state, which breaks the next state an
 of a service `ec2.ec2Exception` where AWS says `Ec2.Ec2Exception`.
 """
 
-import datetime
+import datetime as dt
 import decimal
 import json
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def _json_safe(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _as_json(value: object) -> Any:
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
         return float(value)

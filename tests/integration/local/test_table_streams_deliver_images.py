@@ -41,7 +41,8 @@ def test_inserts_changes_and_removals_carry_both_images_in_order(launched: Launc
     _put(stack, "a", state="open")
     _put(stack, "a", state="closed")
     stack.client("dynamodb").delete_item(TableName=stack.outputs["Table"], Key={"id": {"S": "a"}})
-    records = eventually(lambda: len(_records(stack)) == 3 and _records(stack))
+    eventually(lambda: len(_records(stack)) == 3)
+    records = _records(stack)
     assert [record["eventName"] for record in records] == ["INSERT", "MODIFY", "REMOVE"]
     change = records[1]["dynamodb"]
     assert change["OldImage"]["state"] == {"S": "open"}
