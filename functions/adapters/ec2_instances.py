@@ -77,6 +77,9 @@ class Ec2Instances:
 
     def replace(self, instance_id: str) -> None:
         """See the port."""
+        membership = self.membership(instance_id)
+        if membership is None or membership.leaving:
+            return
         with calling(f"replacing {instance_id}"):
             try:
                 self._autoscaling.terminate_instance_in_auto_scaling_group(

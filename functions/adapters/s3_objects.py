@@ -25,16 +25,19 @@ _NOT_AS_EXPECTED = frozenset({"PreconditionFailed", "ConditionalRequestConflict"
 class S3Objects:
     """See the port."""
 
-    def __init__(self, client: "S3Client") -> None:
-        """Keep the client."""
+    def __init__(self, client: "S3Client", page: int = 1000) -> None:
+        """Keep the client. *page* is how many keys one call lists."""
         self._client = client
+        self._page = page
 
     def list(self, location: Location) -> Sequence[Entry]:
         """See the port."""
         start = f"{location.prefix}/" if location.prefix else ""
         found = []
         with calling(f"listing {location.address()}"):
-            pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=location.bucket, Prefix=start)
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=location.bucket, Prefix=start, PaginationConfig={"PageSize": self._page}
+            )
             for page in pages:
                 for each in page.get("Contents", ()):
                     if each["Key"] != start:

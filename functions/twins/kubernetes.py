@@ -22,7 +22,7 @@ class MemoryCluster:
     dead_nodes: set[str] = field(default_factory=set)
     changes: list[tuple[str, NodeChange | JobChange]] = field(default_factory=list)
     forced: list[str] = field(default_factory=list)
-    _versions: count[int] = field(default_factory=lambda: count(100))
+    _versions: "count[int]" = field(default_factory=lambda: count(100))
 
     def connect(self, cluster: ClusterSettings) -> "MemoryCluster":  # noqa: ARG002 - the port's signature
         """Be the cluster of every name."""
