@@ -20,7 +20,7 @@ _STAMP = ".inputs"
 # What the template is made of: the app, what it copies, what it is told, and the versions of what makes it.
 _FOLDERS = ("infra", "functions", "policies")
 _FILES = ("cdk.json", "requirements/dev.txt", "requirements/layer.txt")
-_SKIPPED = {"__pycache__"}
+_SKIPPED = {"__pycache__", "deployments"}  # of the deployments only the one that is asked for counts
 _TIMEOUT_SECONDS = 300
 
 

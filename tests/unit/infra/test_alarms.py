@@ -1,0 +1,64 @@
+"""Who wakes up for what."""
+
+from collections.abc import Callable
+from typing import Any
+
+Find = Callable[[str], dict[str, Any]]
+
+
+def test_every_alarm_goes_to_the_topic_and_says_what_to_do(of_type: Find) -> None:
+    [topic] = of_type("SNS::Topic")
+    alarms = of_type("CloudWatch::Alarm")
+    assert len(alarms) == 2 + 2 + 3 + 3 + 4 + 2 * 11
+    for name, alarm in alarms.items():
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}], name
+        assert len(alarm["AlarmDescription"]) > 40, name
+
+
+def test_silence_alarms_where_silence_is_the_fault(of_type: Find) -> None:
+    breaching = {
+        name for name, alarm in of_type("CloudWatch::Alarm").items() if alarm["TreatMissingData"] == "breaching"
+    }
+    assert {name.removeprefix("Alarms")[:9] for name in breaching} == {"IteratorA", "CanaryMis"}
+
+
+def test_every_dead_letter_queue_has_an_alarm_on_its_first_message(of_type: Find) -> None:
+    watched = {
+        dimension["Value"]["Fn::GetAtt"][0]: alarm["Threshold"]
+        for alarm in of_type("CloudWatch::Alarm").values()
+        if alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
+        for dimension in alarm["Dimensions"]
+    }
+    dead = {name for name, queue in of_type("SQS::Queue").items() if "RedrivePolicy" not in queue}
+    assert watched == dict.fromkeys(dead, 0)
+
+
+def test_every_working_queue_has_an_alarm_on_its_age(of_type: Find) -> None:
+    watched = {
+        dimension["Value"]["Fn::GetAtt"][0]
+        for alarm in of_type("CloudWatch::Alarm").values()
+        if alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
+        for dimension in alarm["Dimensions"]
+    }
+    assert watched == {name for name, queue in of_type("SQS::Queue").items() if "RedrivePolicy" in queue}
+
+
+def test_every_function_is_watched_for_errors_and_throttles(of_type: Find) -> None:
+    watched = {
+        (alarm["MetricName"], dimension["Value"]["Ref"])
+        for alarm in of_type("CloudWatch::Alarm").values()
+        if alarm["MetricName"] in {"Errors", "Throttles"}
+        for dimension in alarm["Dimensions"]
+    }
+    assert watched == {(metric, name) for metric in ("Errors", "Throttles") for name in of_type("Lambda::Function")}
+
+
+def test_runs_that_end_badly_alarm(of_type: Find) -> None:
+    metrics = {alarm["MetricName"] for alarm in of_type("CloudWatch::Alarm").values()}
+    assert {"ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut"} <= metrics
+
+
+def test_incidents_reach_people_as_coordinate_marked_them(of_type: Find) -> None:
+    rule = next(properties for name, properties in of_type("Events::Rule").items() if "Alerting" in name)
+    assert rule["EventPattern"] == {"source": ["relight"], "detail": {"alert": ["notify", "page"]}}
+    assert rule["EventBusName"]["Ref"].startswith("Bus")

@@ -1,0 +1,99 @@
+"""How lanes keep, order and give up: the numbers of the design."""
+
+from collections.abc import Callable
+from typing import Any
+
+Find = Callable[[str], dict[str, Any]]
+
+
+def one(found: dict[str, Any], word: str) -> dict[str, Any]:
+    found_one: dict[str, Any] = next(properties for name, properties in found.items() if word in name)
+    return found_one
+
+
+def test_the_stream_keeps_events_for_a_weekend(of_type: Find) -> None:
+    [stream] = of_type("Kinesis::Stream").values()
+    assert stream["RetentionPeriodHours"] == 72
+    assert stream["StreamModeDetails"] == {"StreamMode": "ON_DEMAND"}
+
+
+def test_faults_block_the_shard_for_hours_and_then_go_to_the_rejects_bucket(of_type: Find) -> None:
+    mapping = one(of_type("Lambda::EventSourceMapping"), "FaultsToTriage")
+    rejects = next(name for name in of_type("S3::Bucket") if "Rejects" in name)
+    assert mapping["StartingPosition"] == "TRIM_HORIZON"
+    assert mapping["BisectBatchOnFunctionError"]
+    assert mapping["MaximumRecordAgeInSeconds"] == 12 * 3600
+    assert mapping["MaximumRetryAttempts"] >= 10_000
+    assert mapping["DestinationConfig"] == {"OnFailure": {"Destination": {"Fn::GetAtt": [rejects, "Arn"]}}}
+
+
+def test_every_mapping_reports_partial_failures_and_those_of_queues_bound_themselves(of_type: Find) -> None:
+    mappings = of_type("Lambda::EventSourceMapping")
+    assert len(mappings) == 6
+    for name, mapping in mappings.items():
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"], name
+        queue = any(word in name for word in ("Overflow", "Decisions", "AwsEvents"))
+        assert ("ScalingConfig" in mapping) == queue, name
+        assert ("StartingPosition" in mapping) != queue, name
+
+
+def test_coordinate_loses_a_message_for_thirty_seconds_at_most_twice(of_type: Find) -> None:
+    queue = one(of_type("SQS::Queue"), "LanesDecisionsB")
+    function = one(of_type("Lambda::Function"), "Coordinate")
+    assert queue["FifoQueue"]
+    assert "ContentBasedDeduplication" not in queue
+    assert (function["Timeout"], queue["VisibilityTimeout"], queue["RedrivePolicy"]["maxReceiveCount"]) == (10, 30, 3)
+
+
+def test_no_message_comes_back_while_its_function_still_runs(of_type: Find) -> None:
+    functions = of_type("Lambda::Function")
+    queues = of_type("SQS::Queue")
+    for mapping in of_type("Lambda::EventSourceMapping").values():
+        source = mapping["EventSourceArn"]["Fn::GetAtt"][0]
+        if source in queues:
+            timeout = functions[mapping["FunctionName"]["Fn::GetAtt"][0]]["Timeout"]
+            assert queues[source]["VisibilityTimeout"] >= 3 * timeout
+
+
+def test_a_fifo_queue_dead_letters_into_a_fifo_queue(of_type: Find) -> None:
+    queues = of_type("SQS::Queue")
+    redriven = [queue for queue in queues.values() if "RedrivePolicy" in queue]
+    assert len(redriven) == 3
+    for queue in redriven:
+        dead = queues[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+        assert dead.get("FifoQueue") == queue.get("FifoQueue")
+        assert dead["MessageRetentionPeriod"] == 14 * 86400
+
+
+def test_tables_have_the_keys_of_the_plan(of_type: Find) -> None:
+    tables = of_type("DynamoDB::Table")
+    keys = {
+        next(word for word in ("Fleet", "Incidents", "Policies") if word in name): [
+            it["AttributeName"] for it in table["KeySchema"]
+        ]
+        for name, table in tables.items()
+    }
+    assert keys == {"Fleet": ["pk", "sk"], "Incidents": ["pk", "sk"], "Policies": ["name", "sk"]}
+    indexes = one(tables, "Incidents")["GlobalSecondaryIndexes"]
+    assert {it["IndexName"]: [key["AttributeName"] for key in it["KeySchema"]] for it in indexes} == {
+        "by-status": ["cluster_status", "updated_at"],
+        "by-node": ["node_key", "opened_at"],
+        "by-job": ["job_key", "opened_at"],
+    }
+    for name, table in tables.items():
+        assert table["BillingMode"] == "PAY_PER_REQUEST"
+        assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        streams = {"StreamViewType": "NEW_AND_OLD_IMAGES"}
+        assert table.get("StreamSpecification") == (None if "Fleet" in name else streams)
+
+
+def test_both_names_of_the_capacity_block_warning_are_taken_in(of_type: Find) -> None:
+    pattern = one(of_type("Events::Rule"), "AwsEventsEc2")["EventPattern"]
+    assert {"Capacity Block Reservation Expiration Warning", "Capacity Block Expiration Warning"} <= set(
+        pattern["detail-type"]
+    )
+
+
+def test_the_sweep_runs_every_minute(of_type: Find) -> None:
+    assert one(of_type("Events::Rule"), "EveryMinute")["ScheduleExpression"] == "rate(1 minute)"
