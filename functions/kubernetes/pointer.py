@@ -20,14 +20,13 @@ def write_pointer(objects: Objects, where: Location, *, step: int, path: str, in
     """
     key = where.key(NAME)
     body = json.dumps({"step": step, "path": path, "incident": incident, "time": format_time(now)}).encode()
+    # Written before it is read: without the right to list the bucket, S3 forbids reading what is not there.
+    if objects.put_if_absent(where.bucket, key, body):
+        return
     stored = objects.get(where.bucket, key)
     if stored is not None and _says(stored.body, step, path, incident):
         return
-    if stored is None:
-        written = objects.put_if_absent(where.bucket, key, body)
-    else:
-        written = objects.put_if_match(where.bucket, key, body, stored.etag)
-    if not written:
+    if stored is None or not objects.put_if_match(where.bucket, key, body, stored.etag):
         raise DependencyError(f"{where.address(NAME)} was written by somebody else meanwhile.", hint="Retry.")
 
 

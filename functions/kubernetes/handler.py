@@ -1,0 +1,54 @@
+"""Wires the Kubernetes executor to EKS, EC2, S3 and DynamoDB."""
+
+import os
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from functions.acts.executor import Executor
+from functions.adapters.acts import DynamoDBActStore, DynamoDBLeaseReader
+from functions.adapters.ec2_instances import Ec2Instances
+from functions.adapters.eks_clusters import EksClusters
+from functions.adapters.s3_objects import S3Objects
+from functions.adapters.seen import DynamoSeen
+from functions.kubernetes.isolate import Isolate
+from functions.kubernetes.resume import ResumeJob
+from functions.kubernetes.settings import Settings
+from functions.kubernetes.suspend import SuspendJob
+from functions.kubernetes.verify import VerifyNode
+from policies.contract.rungs import Rung
+
+# The function has sixty seconds: a call that hangs must leave time for the next try.
+_CLIENT = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+
+
+@cache
+def wired() -> Executor:
+    """Return the executor with its ports, made once a process."""
+    settings = Settings.from_environment(os.environ)
+    dynamodb = boto3.client("dynamodb", config=_CLIENT)
+    instances = Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT))
+    connect = EksClusters(boto3.client("eks", config=_CLIENT), boto3.client("sts", config=_CLIENT))
+    objects = S3Objects(boto3.client("s3", config=_CLIENT))
+    heartbeats = DynamoSeen(dynamodb, settings.fleet_table, lambda: datetime.now(UTC))
+    pace = settings.pace
+    return Executor(
+        acts={
+            Rung.ISOLATE: Isolate(connect=connect),
+            Rung.SUSPEND_JOB: SuspendJob(connect=connect, instances=instances, pace=pace),
+            Rung.VERIFY_NODE: VerifyNode(connect=connect, instances=instances, heartbeats=heartbeats, pace=pace),
+            Rung.RESUME_JOB: ResumeJob(connect=connect, objects=objects),
+        },
+        incidents=DynamoDBActStore(dynamodb, settings.incidents_table),
+        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
+        clusters=settings.clusters,
+        clock=lambda: datetime.now(UTC),
+    )
+
+
+def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
+    """Carry out one rung; answer how far it is."""
+    return wired().run(event)
