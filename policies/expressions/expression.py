@@ -46,10 +46,6 @@ class Expression:
             return self._ask_cel(self.program, event, node)
         return Unanswered(missing, "is not there") if missing else True
 
-    def ask_cel(self, event: FaultEvent, node: NodeFacts) -> bool | Unanswered:
-        """Say the same through CEL alone, for the property test and for a doubtful operator."""
-        return self._ask_cel(cel.compile(self.text), event, node)
-
     def _ask_cel(self, program: "cel.Program", event: FaultEvent, node: NodeFacts) -> bool | Unanswered:
         context = self._context(event, node)
         try:

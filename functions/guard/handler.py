@@ -1,0 +1,32 @@
+"""Lambda `guard`: wiring only. Triggered by the stream of the policies table."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import Any
+
+import boto3
+
+from functions.adapters.policies import DynamoPolicies
+from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.guard.changes import handle_changes
+from functions.guard.guard import Guard
+from functions.guard.settings import Settings
+
+TELEMETRY = PowertoolsTelemetry()
+
+
+@cache
+def wire() -> Guard:
+    """Build the guard once a worker."""
+    settings = Settings.from_environment(os.environ)
+    store = DynamoPolicies(boto3.client("dynamodb"), settings.policies_table)
+    return Guard(store=store, telemetry=TELEMETRY, clock=partial(datetime.now, UTC))
+
+
+def handle(event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """Look at what was edited; answer where the stream must begin again."""
+    with TELEMETRY.flushed():
+        failed = handle_changes(event, wire().look_at)
+    return {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}

@@ -1,0 +1,19 @@
+"""What the guard reads from its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from functions.settings import read_text
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The table it guards."""
+
+    policies_table: str
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Return the settings in *environ*; SettingsError names what is missing."""
+        return cls(policies_table=read_text(environ, "POLICIES_TABLE"))
