@@ -14,6 +14,7 @@ from typing import Protocol, cast
 COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
     "agent": "console.commands.agent",
+    "dlq": "console.commands.dlq",
 }
 """Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
 

@@ -120,6 +120,7 @@ class RelightStack(Stack):
             OverflowQueueUrl=self.lanes.overflow.queue_url,
             DecisionsQueueUrl=self.lanes.decisions.queue_url,
             AwsEventsQueueUrl=self.lanes.aws_events.queue_url,
+            UndeliveredQueueUrl=self.lanes.undelivered.queue_url,
             FleetTable=self.tables.fleet.table_name,
             IncidentsTable=self.tables.incidents.table_name,
             PoliciesTable=self.tables.policies.table_name,

@@ -65,16 +65,17 @@ class AwsRejects:
         """See the port."""
         names = {f"#{name}": name for name in (*_LINE, "sk", "size")}
         with calling("listing rejected records"):
-            answer = self._dynamodb.query(
+            # A page ends at 1 MB of whole items, payloads counted: one page may hold thirty.
+            pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,
                 KeyConditionExpression="pk = :pk",
                 ExpressionAttributeValues={":pk": {"S": _partition(day)}},
                 ProjectionExpression=", ".join(names),
                 ExpressionAttributeNames=names,
                 ScanIndexForward=False,
-                Limit=limit,
+                PaginationConfig={"MaxItems": limit},
             )
-        return [_summary(item) for item in answer["Items"]]
+            return [_summary(item) for page in pages for item in page["Items"]]
 
     def find(self, reject_id: str, days: Sequence[date]) -> Reject | None:
         """See the port."""

@@ -1,0 +1,1 @@
+"""What could not be handled: finding it, showing why, and sending it again."""

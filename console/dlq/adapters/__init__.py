@@ -1,0 +1,1 @@
+"""The ports of `console/dlq/ports.py` on AWS."""
