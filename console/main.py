@@ -15,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
     "agent": "console.commands.agent",
     "dlq": "console.commands.dlq",
+    "policy": "console.commands.policy",
+    "checkpoints": "console.commands.checkpoints",
 }
 """Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
 

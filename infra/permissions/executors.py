@@ -51,7 +51,8 @@ def instances(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
     names = [cluster.name for cluster in clusters]
     groups = sorted({group for cluster in clusters for group in cluster.auto_scaling_groups})
     ours = grants.tagged(names)
-    look = [*_LOOK, "autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeAutoScalingInstances"]
+    described = ("AutoScalingGroups", "AutoScalingInstances", "ScalingActivities")
+    look = [*_LOOK, *(f"autoscaling:Describe{each}" for each in described)]
     statements = [
         *_incident(tables, grants.CLAIM_KEYS),
         grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
@@ -76,12 +77,7 @@ def instances(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
 
 def checkpoints(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Statements:
     """Look through checkpoints: list and read, never write or delete."""
-    buckets = [grants.bucket_arn(stack, bucket) for bucket in _buckets(clusters)]
-    return [
-        *_incident(tables),
-        *([grants.allow("List", ["s3:ListBucket"], buckets)] if buckets else []),
-        *([grants.allow("Read", ["s3:GetObject"], _objects(stack, clusters, "*"), why=_RUNS)] if buckets else []),
-    ]
+    return [*_incident(tables), *_look_at_checkpoints(stack, clusters)]
 
 
 def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Statements:
@@ -96,6 +92,7 @@ def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
     roles = sorted({cluster.sagemaker_role_arn for cluster in trained if cluster.sagemaker_role_arn})
     return [
         *_incident(tables),
+        *_look_at_checkpoints(stack, trained),
         grants.allow("Look", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], jobs, why=_JOBS),
         grants.allow("Find", ["sagemaker:ListTrainingJobs"], ["*"], why=grants.NO_RESOURCE),
         grants.allow("Stop", ["sagemaker:StopTrainingJob"], jobs, grants.tagged(names), why=_TAGGED),
@@ -118,6 +115,16 @@ def evidence(stack: Stack, tables: Tables, buckets: Buckets, clusters: Sequence[
             [buckets.evidence.arn_for_objects("*")],
             why="an object is named by its incident",
         ),
+    ]
+
+
+def _look_at_checkpoints(stack: Stack, clusters: Sequence[Cluster]) -> Statements:
+    buckets = [grants.bucket_arn(stack, bucket) for bucket in _buckets(clusters)]
+    if not buckets:
+        return []
+    return [
+        grants.allow("List", ["s3:ListBucket"], buckets),
+        grants.allow("Read", ["s3:GetObject"], _objects(stack, clusters, "*"), why=_RUNS),
     ]
 
 
