@@ -45,7 +45,7 @@ class Application:
         call = read_call(environ, body)
         if call is None:
             return self._moto(environ, start_response)
-        self._recorder.record_call(call)
+        self._record(call)
         fault = self._faults.take(call)
         if fault is not None and fault.error_code is not None:
             return respond(call.service, fault.error_code, fault.message, start_response)
@@ -54,10 +54,19 @@ class Application:
             raise AnswerDroppedError("this answer is dropped on purpose; the effect has happened")
         return answer
 
-    def _serve(self, call: Call, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        serial = self._locks[call.service] if call.service in _SERIAL_SERVICES else contextlib.nullcontext()
+    def _serial(self, service: str) -> contextlib.AbstractContextManager[object]:
+        return self._locks[service] if service in _SERIAL_SERVICES else contextlib.nullcontext()
+
+    def _record(self, call: Call) -> None:
         try:
-            with serial:
+            with self._serial(call.service):
+                self._recorder.record_call(call)
+        except Exception:  # noqa: BLE001 - logged: what cannot be recorded must still be done
+            _log.exception("%s:%s could not be recorded", call.service, call.operation)
+
+    def _serve(self, call: Call, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            with self._serial(call.service):
                 return list(self._moto(environ, start_response))
         except Exception as error:  # noqa: BLE001 - logged, and answered as an error of the service
             _log.exception("%s:%s failed inside moto", call.service, call.operation)

@@ -28,6 +28,7 @@ from local.aws.patches import (
     dynamodb_streams,
     event_source_mappings,
     events_delivery,
+    iam_roles,
     instance_tracking,
     kinesis_shards,
     kinesis_template,
@@ -63,6 +64,7 @@ class Parts:
 def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     """Build everything; nothing is served yet."""
     instance_tracking.apply()
+    iam_roles.apply()
     default_user_config["stepfunctions"]["execute_state_machine"] = True
     control, faults, delays = Control(), Faults(), Delays()
     clock = Clock(settings.time_scale)

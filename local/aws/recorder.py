@@ -6,12 +6,16 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from local.aws import action_names, resources
 from local.aws.calls import Call
-from local.aws.recorder_types import RecordedCall
+from local.aws.needs import needs_of
+from local.aws.recorder_types import Context, Need, RecordedCall
 
-# Distinct (principal, action, resources) kept; a run of the app has some hundreds. Beyond it, resources fold to *.
-_MAX_DISTINCT = 20_000
+# How many different objects, items or instances are told apart for one principal, action and bucket, table or kind.
+# The rest count with the first: a right that holds for these many holds for the others, or the policy is very odd.
+MAX_VARIANTS = 64
+
+_Group = tuple[str, str, tuple[str, ...]]
+_Variant = tuple[tuple[str, ...], Context]
 
 
 class Recorder:
@@ -21,30 +25,46 @@ class Recorder:
         self._enabled = enabled
         self._account = account
         self._lock = threading.Lock()
-        self._counts: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
+        self._groups: dict[_Group, Counter[_Variant]] = {}
 
     def record_call(self, call: Call) -> None:
-        """Count a request: the IAM actions it needs, on the resources it names."""
+        """Count a request by the rights that it needs."""
         if not self._enabled:
             return
-        touched = resources.touched(call, self._account)
-        for action in action_names.actions(call):
-            self.record(call.principal, action, touched)
+        for need in needs_of(call, self._account):
+            self._count(call.principal, need)
 
-    def record(self, principal: str, action: str, touched: tuple[str, ...]) -> None:
+    def record(self, principal: str, action: str, resources: tuple[str, ...]) -> None:
         """Count something that AWS does under a role without a request here (a poller's reads, a delivery)."""
-        if not self._enabled:
-            return
+        if self._enabled:
+            self._count(principal, Need(action, resources))
+
+    def _count(self, principal: str, need: Need) -> None:
+        group = (principal, need.action, tuple(_family(resource) for resource in need.resources))
+        variant = (need.resources, need.context)
         with self._lock:
-            key = (principal, action, touched)
-            if key not in self._counts and len(self._counts) >= _MAX_DISTINCT:
-                key = (principal, action, ("*",))
-            self._counts[key] += 1
+            variants = self._groups.setdefault(group, Counter())
+            if variant not in variants and len(variants) >= MAX_VARIANTS:
+                variant = next(iter(variants))
+            variants[variant] += 1
 
     def calls(self) -> list[RecordedCall]:
         with self._lock:
-            return sorted(RecordedCall(*key, count=count) for key, count in self._counts.items())
+            return sorted(
+                RecordedCall(principal, action, resources, count, context)
+                for (principal, action, _), variants in self._groups.items()
+                for (resources, context), count in variants.items()
+            )
 
     def dump(self, path: Path) -> None:
         """Write one JSON line a recorded call."""
         path.write_text("".join(json.dumps(asdict(call)) + "\n" for call in self.calls()))
+
+
+def _family(resource: str) -> str:
+    """What a resource is one of: the bucket of an object, the kind of an instance; other resources stand alone."""
+    if resource.startswith("arn:aws:s3:::"):
+        return resource.split("/", 1)[0]
+    if resource.startswith(("arn:aws:ec2:", "arn:aws:sagemaker:")):
+        return resource.rsplit("/", 1)[0]
+    return resource

@@ -1,11 +1,14 @@
 """The ARNs a call is about, as far as its request names them. `*` where it names none.
 
-It reads requests only. What a resource is called in IAM comes from the Service Authorization Reference.
+What a resource is called in IAM comes from the Service Authorization Reference. Only for Auto Scaling it looks into
+moto's state: a call names an instance, a grant names its group.
 """
 
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
+
+from moto.autoscaling.models import autoscaling_backends
 
 from local.aws.calls import Call
 
@@ -94,6 +97,19 @@ def _ec2(call: Call, account: str) -> list[str]:
     return [_arn("ec2", call, account, f"instance/{identifier}") for identifier in ids if identifier.startswith("i-")]
 
 
+def _autoscaling(call: Call, account: str) -> list[str]:
+    backend: Any = autoscaling_backends[account][call.region]
+    names = {value for key, value in call.parameters.items() if key.startswith("AutoScalingGroupName")}
+    instances = {value for key, value in call.parameters.items() if key.startswith("InstanceId")}
+    if call.operation.startswith("Describe"):  # no resource-level permissions
+        return []
+    return [
+        group.arn
+        for group in backend.autoscaling_groups.values()
+        if group.name in names or any(state.instance.id in instances for state in group.instance_states)
+    ]
+
+
 def _eks(call: Call, account: str) -> list[str]:
     name = call.path.rpartition("/clusters/")[2].split("/")[0]
     return [_arn("eks", call, account, f"cluster/{name}")] if name else []
@@ -105,6 +121,7 @@ def _sagemaker(call: Call, account: str) -> list[str]:
 
 
 _READERS: dict[str, _Reader] = {
+    "autoscaling": _autoscaling,
     "dynamodb": _dynamodb,
     "ec2": _ec2,
     "eks": _eks,

@@ -91,6 +91,7 @@ class Stack:
     """A deployed stack: its outputs, and the file that its handlers write to."""
 
     aws: EmbeddedAws
+    name: str
     outputs: Mapping[str, str]
     out: Path
 
@@ -114,7 +115,7 @@ def launch(aws: EmbeddedAws, folder: Path, resources: Resources, outputs: Mappin
     """Deploy resources as a stack of their own."""
     name = f"Test{next(_numbers)}{folder.name.replace('_', '')[:20]}"
     values = deploy(aws, assembly=assembly(folder, name, resources, outputs), stack=name)
-    return Stack(aws, values, folder / "out.jsonl")
+    return Stack(aws, name, values, folder / "out.jsonl")
 
 
 def eventually(look: Callable[[], T], *, within: float = 10.0) -> T:
