@@ -15,7 +15,11 @@ from policies.contract.times import format_time, parse_time
 
 @dataclass(frozen=True)
 class Pace:
-    """Grows the time between looks, from ``first`` to ``most`` seconds. ``scale`` shortens both on the embedded AWS."""
+    """Grows the time between looks, from ``first`` to ``most`` seconds.
+
+    That is what a Wait state is told, and the embedded AWS shortens those by itself. ``scale`` is by how much it does,
+    for thresholds that are held against the real clock.
+    """
 
     scale: float = 1.0
     first: float = 2.0
@@ -23,7 +27,7 @@ class Pace:
 
     def seconds(self, polls: int) -> float:
         """Return how long to wait after the *polls*-th look."""
-        return float(min(self.first * 1.5 ** min(polls, 20), self.most)) * self.scale
+        return float(min(self.first * 1.5 ** min(polls, 20), self.most))
 
     def wait(self, context: ActContext, reason: str, **outcome: Any) -> RungReport:  # noqa: ANN401 - facts are JSON
         """Report waiting for *reason*; past the incident's deadline, failed for it."""
