@@ -70,6 +70,10 @@ def _told(stage: str, incident: Incident, fault: Fault) -> str:
     texts: dict[str, str] = {
         "seen": f"Xid {fault.xid}, GPU {fault.gpu} of {fault.node}"
         + (f", job {job.id} rank {job.rank}" if job else ""),
+        "isolated": f"{fault.node} is cordoned and tainted",
+        "evidence_kept": str(facts.get("evidence", "")),
+        "job_suspended": f"all pods of {job.id} are gone" if job else "",
+        "node_verified": f"{facts.get('verified_node')} takes pods",
         "instance_replaced": f"{fault.instance_id} → {facts.get('new_instance')}",
         "checkpoint_chosen": _told_checkpoint(facts),
         "resumed": f"from step {facts.get('resumed_step')}",
