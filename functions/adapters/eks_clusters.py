@@ -4,6 +4,8 @@ Plain http is taken from loopback only: that is the embedded control plane, neve
 done in the cluster.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -35,8 +37,9 @@ class EksClusters:
         self._sts = sts
         self._known: dict[str, Cluster] = {}
 
-    def __call__(self, cluster: ClusterSettings) -> LightkubeCluster:
-        """Return the cluster. SettingsError when the settings name no EKS cluster."""
+    @contextmanager
+    def __call__(self, cluster: ClusterSettings) -> Iterator[LightkubeCluster]:
+        """Open the cluster; its connections are closed after. SettingsError when the settings name no EKS cluster."""
         name = cluster.eks_cluster
         if not name:
             raise SettingsError(f"cluster {cluster.name} has no eks_cluster.", hint="Set it and deploy.")
@@ -46,7 +49,8 @@ class EksClusters:
             cluster=self._described(name),
             user=User(token=eks_token(self._sts, name)),
         )
-        return LightkubeCluster(Client(config, timeout=_PATIENCE, trust_env=False, lazy=False, field_manager="relight"))
+        with Client(config, timeout=_PATIENCE, trust_env=False, field_manager="relight") as client:
+            yield LightkubeCluster(client)
 
     def _described(self, name: str) -> Cluster:
         if name not in self._known:

@@ -17,13 +17,15 @@ class Isolate:
 
     def advance(self, context: ActContext) -> RungReport:
         """Cordon and taint the node of the incident's instance; a node that is gone needs neither."""
-        cluster = self._connect(context.cluster)
-        node = cluster.node_of(context.node.instance_id, context.node.name)
-        if node is None:
-            return context.done(isolated="the node is already gone")
         taint = Taint(ISOLATED_TAINT, context.incident)
-        if not (node.unschedulable and taint in node.taints):
-            others = tuple(each for each in node.taints if (each.key, each.effect) != (taint.key, taint.effect))
-            change = NodeChange(unschedulable=True, taints=(*others, taint), annotations={INCIDENT: context.incident})
-            cluster.change_node(node, change)
+        with self._connect(context.cluster) as cluster:
+            node = cluster.node_of(context.node.instance_id, context.node.name)
+            if node is None:
+                return context.done(isolated="the node is already gone")
+            if not (node.unschedulable and taint in node.taints):
+                others = tuple(each for each in node.taints if (each.key, each.effect) != (taint.key, taint.effect))
+                change = NodeChange(
+                    unschedulable=True, taints=(*others, taint), annotations={INCIDENT: context.incident}
+                )
+                cluster.change_node(node, change)
         return context.done(isolated=node.name)

@@ -8,7 +8,15 @@ from functions.acts.act import ActContext
 from functions.acts.support import number_of, text_of
 from functions.kubernetes.jobs import find_job, terminal
 from functions.kubernetes.pointer import write_pointer
-from functions.ports.kubernetes import RESUME_FROM, RESUME_STEP, RESUMED_BY, SUSPENDED_BY, Connect, JobChange
+from functions.ports.kubernetes import (
+    RESUME_FROM,
+    RESUME_STEP,
+    RESUMED_BY,
+    SUSPENDED_BY,
+    Connect,
+    JobChange,
+    KubernetesCluster,
+)
 from functions.ports.objects import Location, Objects
 from policies.contract.decisions import RungReport
 from policies.contract.times import format_time
@@ -27,7 +35,10 @@ class ResumeJob:
         step, checkpoint = number_of(context.facts, "chosen_step"), text_of(context.facts, "checkpoint")
         if step is None or not checkpoint:
             return context.failed("no checkpoint was chosen; choose_checkpoint comes before resume_job")
-        cluster = self._connect(context.cluster)
+        with self._connect(context.cluster) as cluster:
+            return self._resume(context, cluster, step, checkpoint)
+
+    def _resume(self, context: ActContext, cluster: KubernetesCluster, step: int, checkpoint: str) -> RungReport:
         job = find_job(context, cluster)
         if isinstance(job, str) or job.finished:
             return context.failed(job if isinstance(job, str) else terminal(job))

@@ -36,7 +36,10 @@ class SuspendJob:
 
     def advance(self, context: ActContext) -> RungReport:
         """Suspend unless it is; done once no pod is left. Outcome: suspended_at, checkpoints (where they lie)."""
-        cluster = self._connect(context.cluster)
+        with self._connect(context.cluster) as cluster:
+            return self._suspend(context, cluster)
+
+    def _suspend(self, context: ActContext, cluster: KubernetesCluster) -> RungReport:
         job = find_job(context, cluster)
         if isinstance(job, str):
             return context.failed(job)

@@ -11,7 +11,7 @@ from functions.acts.act import ActContext
 from functions.acts.support import Pace, text_of
 from functions.ports.heartbeats import Heartbeats
 from functions.ports.instances import Checks, Instance, Instances
-from functions.ports.kubernetes import ISOLATED_TAINT, UNVERIFIED_TAINT, Connect, Node, NodeChange
+from functions.ports.kubernetes import ISOLATED_TAINT, UNVERIFIED_TAINT, Connect, KubernetesCluster, Node, NodeChange
 from policies.contract.decisions import RungReport
 
 
@@ -36,7 +36,13 @@ class VerifyNode:
         broken = _broken(checks)
         if broken:
             return context.failed(f"the replacement {new} is not healthy: {broken}")
-        cluster = self._connect(context.cluster)
+        with self._connect(context.cluster) as cluster:
+            return self._admit(context, cluster, instance, checks)
+
+    def _admit(
+        self, context: ActContext, cluster: KubernetesCluster, instance: Instance, checks: Checks | None
+    ) -> RungReport:
+        new = instance.id
         node = cluster.node_of(new)
         missing = next(self._missing(context, instance, checks, node), "")
         if missing or node is None:

@@ -5,6 +5,7 @@ the act looks again. It must not know HTTP. The twin is `functions/twins/kuberne
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -141,8 +142,8 @@ class KubernetesCluster(Protocol):
 
 
 class Connect(Protocol):
-    """Opens a cluster for one invocation: its token is good for a minute."""
+    """Opens a cluster for one invocation, since its token is good for a minute, and closes it after."""
 
-    def __call__(self, cluster: ClusterSettings) -> KubernetesCluster:
-        """Return the cluster; DependencyError when it cannot be reached."""
+    def __call__(self, cluster: ClusterSettings) -> AbstractContextManager[KubernetesCluster]:
+        """Return the cluster to enter; DependencyError when it cannot be reached."""
         ...

@@ -1,6 +1,7 @@
 """A Kubernetes cluster in memory: resourceVersions, a controller that follows suspend, pods that take their time."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -24,9 +25,9 @@ class MemoryCluster:
     forced: list[str] = field(default_factory=list)
     _versions: "count[int]" = field(default_factory=lambda: count(100))
 
-    def connect(self, cluster: ClusterSettings) -> "MemoryCluster":  # noqa: ARG002 - the port's signature
+    def connect(self, cluster: ClusterSettings) -> "AbstractContextManager[MemoryCluster]":  # noqa: ARG002 - the port's
         """Be the cluster of every name."""
-        return self
+        return nullcontext(self)
 
     def start_pods(self, name: JobName, nodes: Sequence[str]) -> None:
         """Let the job's controller create one pod a node."""

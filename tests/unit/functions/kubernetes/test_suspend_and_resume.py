@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -103,7 +104,7 @@ def test_a_crash_between_effect_and_report_suspends_no_second_time(world: World)
 
 def test_a_lost_answer_suspends_no_second_time(world: World) -> None:
     lossy = LosesAnswers(world.cluster, "change_job")
-    drive = world.suspend(connect=lambda _settings: lossy)
+    drive = world.suspend(connect=lambda _settings: nullcontext(lossy))
     with pytest.raises(DependencyError):
         drive()
     world.cluster.settle()
@@ -202,7 +203,7 @@ def test_the_job_is_let_go_once_with_pointer_and_annotations(world: World) -> No
 def test_a_lost_answer_resumes_no_second_time(world: World) -> None:
     lossy = LosesAnswers(world.suspended().cluster, "change_job")
     before = len(world.cluster.changes)
-    drive = world.resume(connect=lambda _settings: lossy)
+    drive = world.resume(connect=lambda _settings: nullcontext(lossy))
     with pytest.raises(DependencyError):
         drive()
     assert "stood_aside" not in drive().outcome
@@ -212,7 +213,7 @@ def test_a_lost_answer_resumes_no_second_time(world: World) -> None:
 
 def test_a_crash_after_the_pointer_writes_it_no_second_time(world: World) -> None:
     world.suspended()
-    broken = world.resume(connect=lambda _settings: BreaksOnChange(world.cluster))  # type: ignore[arg-type]
+    broken = world.resume(connect=lambda _settings: nullcontext(BreaksOnChange(world.cluster)))  # type: ignore[arg-type]
     with pytest.raises(DependencyError):
         broken()
     world.clock.move(30)
