@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import boto3
 import pytest
