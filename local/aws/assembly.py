@@ -35,6 +35,7 @@ from local.aws.patches import (
     lambda_invoke,
     lambda_properties,
     lambda_versions,
+    logs_template,
     s3_template,
     sns_delivery,
     sqs_delivery,
@@ -95,6 +96,7 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     creation.apply(problems)
     types.apply()
     lambda_versions.apply()
+    logs_template.apply()
 
     bus = Bus(region=settings.region, endpoint=endpoint, recorder=recorder, delays=delays, clock=clock)
     events_delivery.apply(bus)

@@ -68,6 +68,11 @@ def test_a_condition_that_is_false_makes_nothing_and_is_no_problem(aws: Embedded
     assert deploy(aws, assembly=folder, stack="Conditional") == {}
 
 
+def test_a_log_groups_arn_covers_its_streams(aws: EmbeddedAws, tmp_path: Path) -> None:
+    stack = launch(aws, tmp_path, {"Logs": {"Type": "AWS::Logs::LogGroup"}}, {"Arn": arn("Logs")})
+    assert stack.outputs["Arn"].endswith(":*")
+
+
 def test_outputs_are_resolved(aws: EmbeddedAws, tmp_path: Path) -> None:
     stack = launch(aws, tmp_path, {"Queue": {"Type": "AWS::SQS::Queue"}}, {"Arn": arn("Queue")})
     assert stack.outputs["Arn"].startswith("arn:aws:sqs:us-east-1:")
