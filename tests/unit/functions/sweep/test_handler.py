@@ -1,0 +1,36 @@
+"""The sweep's wiring, on moto."""
+
+import json
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from functions.sweep import handler
+
+CLUSTERS = json.dumps([{"name": "a", "orchestrator": "eks", "eks_cluster": "a"}])
+
+
+@pytest.fixture
+def queue_url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with mock_aws():
+        sqs, kinesis = boto3.client("sqs"), boto3.client("kinesis")
+        url = sqs.create_queue(QueueName="decisions.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+        kinesis.create_stream(StreamName="faults", ShardCount=1)
+        for name, value in {"CLUSTERS": CLUSTERS, "DECISIONS_QUEUE_URL": url, "FAULTS_STREAM": "faults"}.items():
+            monkeypatch.setenv(name, value)
+        handler.wired.cache_clear()
+        yield url
+        handler.wired.cache_clear()
+
+
+def test_one_invocation_sends_a_sweep_and_a_canary(queue_url: str) -> None:
+    handler.handle({"source": "aws.events"}, None)
+    [message] = boto3.client("sqs").receive_message(QueueUrl=queue_url)["Messages"]
+    assert json.loads(message["Body"])["cluster"] == "a"
+    kinesis = boto3.client("kinesis")
+    shard = kinesis.describe_stream(StreamName="faults")["StreamDescription"]["Shards"][0]["ShardId"]
+    place = kinesis.get_shard_iterator(StreamName="faults", ShardId=shard, ShardIteratorType="TRIM_HORIZON")
+    [record] = kinesis.get_records(ShardIterator=place["ShardIterator"])["Records"]
+    assert json.loads(record["Data"])["node"]["name"] == "relight-canary"
