@@ -72,10 +72,15 @@ class LightkubeCluster:
             return [objects.read_pod(pod) for pod in map(_plain, listed) if objects.is_owned_by(pod, job.uid)]
 
     def delete_pod(self, pod: Pod) -> None:
-        """See the port. lightkube sends no preconditions, so the uid is looked at right before."""
-        found = self._get(_PODS, pod.name, pod.namespace)
-        if found is None or objects.read_pod(found).uid != pod.uid:
-            return
+        """See the port.
+
+        lightkube sends no preconditions, so the uid is looked at right before; by a list, which
+        is a right that is needed anyway.
+        """
+        with _calling(f"looking at pod {pod.namespace}/{pod.name}"):
+            named = self._client.list(_PODS, namespace=pod.namespace, fields={"metadata.name": pod.name})
+            if pod.uid not in {objects.read_pod(found).uid for found in map(_plain, named)}:
+                return
         try:
             with _calling(f"deleting pod {pod.namespace}/{pod.name}"):
                 self._client.delete(_PODS, pod.name, namespace=pod.namespace, grace_period=0)
