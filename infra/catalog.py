@@ -137,7 +137,10 @@ def routes(deployment: Deployment) -> dict[str, Sequence[str]]:
 
 def render(clusters: Sequence[Cluster]) -> str:
     """Return CLUSTERS: what functions are told of clusters, in the shape of `functions/settings.py`."""
-    listed = [cluster.model_dump(mode="json", exclude={"network"}, exclude_none=True) for cluster in clusters]
+    listed = [
+        cluster.model_dump(mode="json", exclude={"network", "checkpoint_key_arns"}, exclude_none=True)
+        for cluster in clusters
+    ]
     return json.dumps(listed, separators=(",", ":"))
 
 

@@ -45,6 +45,7 @@ class Cluster(_Model):
     gpus_per_node: Annotated[int, Field(ge=0)] = 8
     gpu_resource: str = "nvidia.com/gpu"
     checkpoint_buckets: tuple[str, ...] = ()
+    checkpoint_key_arns: tuple[str, ...] = ()  # of buckets that are encrypted with keys of your own
     sagemaker_role_arn: str | None = None
     endpoint_access: Literal["public", "private"] = "public"
     network: Network | None = None

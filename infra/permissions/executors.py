@@ -20,14 +20,19 @@ _GROUPS = "an Auto Scaling group's ARN holds an id that nobody knows beforehand;
 _RUNS = "a run's folder is named by whoever starts the run"
 _JOBS = "reading training jobs changes nothing, and their names are not known beforehand"
 _LOOK = ("ec2:DescribeInstances", "ec2:DescribeInstanceStatus")
-_RECORDS = ("GetItem", "PutItem", "UpdateItem", "Query")
+_GROUP_LOOK = (
+    "autoscaling:DescribeAutoScalingGroups",
+    "autoscaling:DescribeAutoScalingInstances",
+    "autoscaling:DescribeScalingActivities",
+)
 
 
 def _incident(tables: Tables, *more_keys: str) -> Statements:
     """Every executor reads the incident and its lease, and keeps its own acts."""
+    keys = [grants.INCIDENT_KEYS, *more_keys]
     return [
-        grants.items("Fleet", tables.fleet, ("GetItem", "Query"), [grants.CLUSTER_KEYS]),
-        grants.items("Incidents", tables.incidents, _RECORDS, [grants.INCIDENT_KEYS, *more_keys]),
+        grants.items("Fleet", tables.fleet, ("GetItem",), [grants.CLUSTER_KEYS]),
+        grants.items("Incidents", tables.incidents, ("GetItem", "PutItem", "Query"), keys),
     ]
 
 
@@ -35,49 +40,37 @@ def kubernetes(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Sta
     """Find the cluster's endpoint; what it may do inside is Kubernetes' to say (kubernetes/rbac.yaml)."""
     names = sorted({cluster.eks_cluster for cluster in clusters if cluster.eks_cluster})
     endpoints = [grants.arn(stack, "eks", "cluster", name) for name in names]
-    resume = _objects(stack, clusters, "*relight-resume.json")
+    pointers = _objects(stack, clusters, "*relight-resume.json")
     return [
         *_incident(tables),
-        *([grants.allow("Endpoints", ["eks:DescribeCluster"], endpoints)] if endpoints else []),
-        grants.allow(
-            "Describe", ["ec2:DescribeInstances", "ec2:DescribeInstanceStatus"], ["*"], why=grants.NO_RESOURCE
-        ),
-        *([grants.allow("ResumePoint", ["s3:GetObject", "s3:PutObject"], resume, why=_RUNS)] if resume else []),
+        grants.allow("Describe", _LOOK, ["*"], why=grants.NO_RESOURCE),
+        *grants.allow_if("Endpoints", ["eks:DescribeCluster"], endpoints),
+        *grants.allow_if("Pointer", ["s3:GetObject", "s3:PutObject"], pointers, why=_RUNS),
+        *grants.allow_if("Keys", ["kms:Decrypt", "kms:GenerateDataKey"], _keys(clusters)),
     ]
 
 
 def instances(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Statements:
-    """Give an instance up and find its successor."""
-    names = [cluster.name for cluster in clusters]
+    """Give an instance up to its group and find its successor; stop one that is in no group."""
     groups = sorted({group for cluster in clusters for group in cluster.auto_scaling_groups})
-    ours = grants.tagged(names)
-    described = ("AutoScalingGroups", "AutoScalingInstances", "ScalingActivities")
-    look = [*_LOOK, *(f"autoscaling:Describe{each}" for each in described)]
-    statements = [
-        *_incident(tables, grants.CLAIM_KEYS),
-        grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
-        grants.allow(
-            "Fence",
-            ["ec2:TerminateInstances", "ec2:StopInstances"],
-            [grants.arn(stack, "ec2", "instance", "*")],
-            ours,
-            why=_TAGGED,
-        ),
+    ours = grants.tagged([cluster.name for cluster in clusters])
+    owned = [
+        grants.arn(stack, "autoscaling", "autoScalingGroup", f"*:autoScalingGroupName/{group}", colon=True)
+        for group in groups
     ]
-    if groups:
-        arns = [
-            grants.arn(stack, "autoscaling", "autoScalingGroup", f"*:autoScalingGroupName/{group}", colon=True)
-            for group in groups
-        ]
-        statements.append(
-            grants.allow("Replace", ["autoscaling:TerminateInstanceInAutoScalingGroup"], arns, ours, why=_GROUPS)
-        )
-    return statements
+    hosts = [grants.arn(stack, "ec2", "instance", "*")]
+    replace = ["autoscaling:TerminateInstanceInAutoScalingGroup"]
+    return [
+        *_incident(tables, grants.CLAIM_KEYS),
+        grants.allow("Describe", (*_LOOK, *_GROUP_LOOK), ["*"], why=grants.NO_RESOURCE),
+        grants.allow("Fence", ["ec2:StopInstances"], hosts, ours, why=_TAGGED),
+        *grants.allow_if("Replace", replace, owned, ours, why=_GROUPS),
+    ]
 
 
 def checkpoints(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Statements:
     """Look through checkpoints: list and read, never write or delete."""
-    return [*_incident(tables), *_look_at_checkpoints(stack, clusters)]
+    return [*_incident(tables), *_read_checkpoints(stack, clusters)]
 
 
 def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Statements:
@@ -92,9 +85,8 @@ def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
     roles = sorted({cluster.sagemaker_role_arn for cluster in trained if cluster.sagemaker_role_arn})
     return [
         *_incident(tables),
-        *_look_at_checkpoints(stack, trained),
+        *_read_checkpoints(stack, trained),
         grants.allow("Look", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], jobs, why=_JOBS),
-        grants.allow("Find", ["sagemaker:ListTrainingJobs"], ["*"], why=grants.NO_RESOURCE),
         grants.allow("Stop", ["sagemaker:StopTrainingJob"], jobs, grants.tagged(names), why=_TAGGED),
         grants.allow("Start", ["sagemaker:CreateTrainingJob", "sagemaker:AddTags"], jobs, asked, why=_TAGGED),
         grants.allow("Pass", ["iam:PassRole"], roles, passed),
@@ -103,28 +95,23 @@ def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
 
 def evidence(stack: Stack, tables: Tables, buckets: Buckets, clusters: Sequence[Cluster]) -> Statements:
     """Keep what dies with the instance: its console, its description."""
-    names = [cluster.name for cluster in clusters]
-    consoles = [grants.arn(stack, "ec2", "instance", "*")]
+    hosts = [grants.arn(stack, "ec2", "instance", "*")]
+    ours = grants.tagged([cluster.name for cluster in clusters])
+    kept = [buckets.evidence.arn_for_objects("*")]
     return [
         *_incident(tables),
         grants.allow("Describe", ["ec2:DescribeInstances"], ["*"], why=grants.NO_RESOURCE),
-        grants.allow("Console", ["ec2:GetConsoleOutput"], consoles, grants.tagged(names), why=_TAGGED),
-        grants.allow(
-            "Keep",
-            ["s3:PutObject", "s3:GetObject"],
-            [buckets.evidence.arn_for_objects("*")],
-            why="an object is named by its incident",
-        ),
+        grants.allow("Console", ["ec2:GetConsoleOutput"], hosts, ours, why=_TAGGED),
+        grants.allow("Keep", ["s3:PutObject"], kept, why="an object is named by its incident"),
     ]
 
 
-def _look_at_checkpoints(stack: Stack, clusters: Sequence[Cluster]) -> Statements:
+def _read_checkpoints(stack: Stack, clusters: Sequence[Cluster]) -> Statements:
     buckets = [grants.bucket_arn(stack, bucket) for bucket in _buckets(clusters)]
-    if not buckets:
-        return []
     return [
-        grants.allow("List", ["s3:ListBucket"], buckets),
-        grants.allow("Read", ["s3:GetObject"], _objects(stack, clusters, "*"), why=_RUNS),
+        *grants.allow_if("List", ["s3:ListBucket"], buckets),
+        *grants.allow_if("Read", ["s3:GetObject"], _objects(stack, clusters, "*"), why=_RUNS),
+        *grants.allow_if("Keys", ["kms:Decrypt"], _keys(clusters)),
     ]
 
 
@@ -134,3 +121,7 @@ def _buckets(clusters: Sequence[Cluster]) -> list[str]:
 
 def _objects(stack: Stack, clusters: Sequence[Cluster], key: str) -> list[str]:
     return [grants.bucket_arn(stack, bucket, key) for bucket in _buckets(clusters)]
+
+
+def _keys(clusters: Sequence[Cluster]) -> list[str]:
+    return sorted({key for cluster in clusters for key in cluster.checkpoint_key_arns})

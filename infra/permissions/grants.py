@@ -45,15 +45,22 @@ def allow(
     return Right(statement, why)
 
 
+def allow_if(
+    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None, *, why: str = ""
+) -> list[Right]:
+    """Return one Allow, or none when there is nothing to allow it on."""
+    return [allow(sid, actions, resources, conditions, why=why)] if resources else []
+
+
 def items(sid: str, table: dynamodb.Table, verbs: Sequence[str], keys: Sequence[str] = ()) -> Right:
     """Allow *verbs* (``GetItem``) on items of *table*, only on partitions like *keys* when there are any."""
     condition: Conditions = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)}}
     return allow(sid, [f"dynamodb:{verb}" for verb in verbs], [table.table_arn], condition if keys else None)
 
 
-def index(sid: str, table: dynamodb.Table, names: Sequence[str]) -> Right:
-    """Allow queries on the indexes *names* of *table*."""
-    return allow(sid, ["dynamodb:Query"], [f"{table.table_arn}/index/{name}" for name in names])
+def index(sid: str, table: dynamodb.Table, name: str) -> Right:
+    """Allow queries on one index of *table*."""
+    return allow(sid, ["dynamodb:Query"], [f"{table.table_arn}/index/{name}"])
 
 
 def changes(sid: str, table: dynamodb.Table) -> list[Right]:

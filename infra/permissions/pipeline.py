@@ -12,7 +12,7 @@ from aws_cdk import aws_stepfunctions as stepfunctions
 from infra.buckets import DROPPED_PREFIX, Buckets
 from infra.lanes import Lanes
 from infra.permissions import grants
-from infra.tables import INCIDENT_INDEXES, Tables
+from infra.tables import Tables
 
 _OBJECTS = "an object is named by the day and id of what it holds"
 Statements = Sequence[grants.Right]
@@ -20,12 +20,12 @@ Statements = Sequence[grants.Right]
 
 def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
     """Read both lanes and the policies, keep windows and rejects, send findings."""
-    fleet = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    fleet = ("BatchGetItem", "PutItem", "UpdateItem")
     return [
         grants.read_stream("Faults", lanes.faults),
         grants.consume("Overflow", lanes.overflow),
         grants.items("Fleet", tables.fleet, fleet, [grants.CLUSTER_KEYS, grants.REJECT_KEYS]),
-        grants.items("Policies", tables.policies, ("GetItem", "Query", "Scan")),
+        grants.items("Policies", tables.policies, ("GetItem",)),
         grants.send("Decisions", lanes.decisions),
         grants.allow("Rejects", ["s3:PutObject"], [buckets.rejects.arn_for_objects("rejects/*")], why=_OBJECTS),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
@@ -36,25 +36,25 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
     """Follow edits of policies and answer them on the same items."""
     return [
         *grants.changes("Edits", tables.policies),
-        grants.items("Policies", tables.policies, ("GetItem", "PutItem", "UpdateItem", "Query", "DeleteItem")),
+        grants.items("Policies", tables.policies, ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
     ]
 
 
 def coordinate(lanes: Lanes, tables: Tables) -> Statements:
     """Be the only writer of leases, holds, budgets and incidents. Its executions come by :func:`executions`."""
-    verbs = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+    verbs = ("BatchGetItem", "PutItem")
     return [
         grants.consume("Decisions", lanes.decisions),
         grants.items("Fleet", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
         grants.items("Incidents", tables.incidents, verbs, [grants.INCIDENT_KEYS]),
-        grants.index("IncidentIndexes", tables.incidents, tuple(INCIDENT_INDEXES)),
+        grants.index("IncidentsByStatus", tables.incidents, "by-status"),
     ]
 
 
 def executions(machine: stepfunctions.StateMachine) -> Statements:
     """Start handle-incident, look after its runs, answer its asks."""
-    answer = ["states:StartExecution", "states:SendTaskSuccess", "states:SendTaskFailure"]
+    answer = ["states:StartExecution", "states:SendTaskSuccess"]
     runs = grants.arn(machine.stack, "states", "execution", f"{machine.state_machine_name}:*", colon=True)
     return [
         grants.allow("Executions", answer, [machine.state_machine_arn]),
@@ -69,7 +69,7 @@ def sweep(lanes: Lanes) -> Statements:
 
 def intake(lanes: Lanes, tables: Tables) -> Statements:
     """Take AWS's own events, find whose instance it is, put it on the stream. DescribeInstances knows no resource."""
-    verbs = ("BatchGetItem", "GetItem", "PutItem", "UpdateItem", "Query")
+    verbs = ("BatchGetItem", "PutItem")
     return [
         grants.consume("AwsEvents", lanes.aws_events),
         grants.items("Topology", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
