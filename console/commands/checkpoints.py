@@ -74,6 +74,7 @@ def _as_object(choice: "Choice") -> dict[str, object]:
         "path": choice.path,
         "layout": choice.layout,
         "suspect": choice.suspect,
+        "doubts": list(choice.doubts),
         "seen": choice.seen,
         "refused": refused,
     }
@@ -81,6 +82,7 @@ def _as_object(choice: "Choice") -> dict[str, object]:
 
 def _as_text(place: str, choice: "Choice") -> str:
     lines = [f"refused  step {each.step:<10} {each.path}: {each.reason}" for each in choice.refused]
+    lines += [f"doubt    {doubt}" for doubt in choice.doubts]
     if choice.chosen_step is not None:
         doubt = ", written after the evidence of corruption" if choice.suspect else ""
         lines.append(f"chosen   step {choice.chosen_step:<10} {choice.path} ({choice.layout}{doubt})")

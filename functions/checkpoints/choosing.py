@@ -63,6 +63,7 @@ class ChooseCheckpoint:
             layout=choice.layout,
             refused=_told(choice.refused),
             **({"suspect": True} if choice.suspect else {}),
+            **({"doubts": list(choice.doubts)} if choice.doubts else {}),
         )
 
     def _choose(self, context: ActContext, where: Location) -> Choice:

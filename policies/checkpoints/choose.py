@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from policies.checkpoints.doubts import doubts_about
 from policies.checkpoints.layouts import AUTO, LAYOUTS, find_candidates
 from policies.checkpoints.listing import Tree
 from policies.checkpoints.model import Candidate, Choice, Read, Refused
@@ -45,9 +46,10 @@ def choose(
             suspects.append(candidate)
             reason = f"written after the first evidence of corruption at {format_time(before)}"
         if not reason:
-            return Choice(candidate.step, candidate.path, candidate.layout, tuple(refused), seen=len(found))
+            chosen = Choice(candidate.step, candidate.path, candidate.layout, tuple(refused))
+            return replace(chosen, doubts=doubts_about(found), seen=len(found))
         refused.append(Refused(candidate.step, candidate.path, reason, unsettled=reason == STILL_BEING_WRITTEN))
-    choice = Choice(refused=tuple(refused), seen=len(found))
+    choice = Choice(refused=tuple(refused), doubts=doubts_about(found), seen=len(found))
     return _least_suspect(choice, suspects) if suspects else choice
 
 

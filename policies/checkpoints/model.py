@@ -72,7 +72,7 @@ class Choice:
     """Where to resume. ``chosen_step`` is None when no complete step was found.
 
     ``refused`` are the newer ones, newest first. ``suspect``: it was written after the first evidence of corruption,
-    since no complete step is older.
+    since no complete step is older. ``doubts`` are what a person should know before trusting the order of steps.
     """
 
     chosen_step: int | None = None
@@ -80,4 +80,5 @@ class Choice:
     layout: str = ""
     refused: tuple[Refused, ...] = ()
     suspect: bool = False
+    doubts: tuple[str, ...] = ()
     seen: int = 0  # candidates of all layouts, complete or not

@@ -64,3 +64,12 @@ def test_a_layout_that_nobody_knows_is_named_with_those_that_are() -> None:
 
 def test_a_named_layout_looks_at_nothing_else() -> None:
     assert chosen(STEPS, layout="deepspeed").seen == 0
+
+
+def test_several_runs_in_one_place_are_said_to_be_so() -> None:
+    choice = chosen({**under("run-a", STEPS), **under("run-b", under("step-5", dcp_step()))})
+    assert choice.chosen_step == 30
+    assert choice.doubts == (
+        "checkpoints of 2 folders are compared by step (run-a, run-b); name one run's folder to be sure",
+    )
+    assert chosen(STEPS).doubts == ()

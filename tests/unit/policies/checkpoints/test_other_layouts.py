@@ -221,3 +221,10 @@ def test_fsdp_weights_inside_a_trainer_folder_are_judged_as_dcp() -> None:
     assert chosen(under("checkpoint-6", files)).chosen_step == 6
     torn = {**files, "optimizer_0/__0_0.distcp": b""}
     assert "optimizer_0: shard __0_0.distcp is short" in reasons(chosen(under("checkpoint-6", torn)))[6]
+
+
+def test_saves_whose_numbers_and_times_disagree_are_said_to_be_so() -> None:
+    files = {f"checkpoint_{number}/{name}": body for number in (0, 7) for name, body in ACCELERATE.items()}
+    assert chosen(files, {"checkpoint_0": 900.0, "checkpoint_7": 60.0}).doubts == ()
+    choice = chosen(files, {"checkpoint_0": 60.0, "checkpoint_7": 900.0})
+    assert choice.doubts == ("checkpoint_0 was written after checkpoint_7: the count may have started anew",)
