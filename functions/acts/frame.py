@@ -17,6 +17,7 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 
 SHORTEST_WAIT_SECONDS = 1.0
+REPORT_LIMIT_BYTES = 32 * 1024  # nine rungs' outcomes share one META item of at most 400 KB
 LONGEST_WAIT_SECONDS = 60.0  # a Wait of handle-incident never sleeps past the point where the sweep calls it stale
 
 
@@ -102,6 +103,9 @@ def _intend(request: RungRequest, incident: Incident, incidents: ActStore, now: 
 
 
 def _bounded(report: RungReport) -> RungReport:
+    """Return the report with a wait that handle-incident keeps; BadInputError when it is too large to travel."""
+    if len(report.to_json()) > REPORT_LIMIT_BYTES:
+        raise BadInputError(f"the report of {report.rung} is too large.", hint="The act is to keep it in S3 instead.")
     if report.status is not RungStatus.WAITING:
         return report
     seconds = min(max(report.wait_seconds, SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS)

@@ -1,0 +1,197 @@
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pytest
+
+from functions.coordinate.coordinate import Coordinator
+from functions.twins.executions import MemoryExecutions
+from policies.contract.decisions import AskMessage, FindingsMessage, SweepMessage
+from policies.contract.errors import DependencyError
+from policies.coordination.budgets import Budget
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
+from policies.coordination.memory import MemoryStore
+from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+from policies.coordination.states import IncidentStatus
+from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
+
+Written = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
+
+
+class TroubledStore(MemoryStore):
+    """Refuses what it is told to: ``poison`` is a node whose incident cannot be written, ``conflicts`` a count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.poison = ""
+        self.conflicts = 0
+        self.down = False
+        self.lines_fail = False
+        self.reads = 0
+
+    def read(self, cluster: str, keys: Keys) -> Snapshot:
+        self.reads += 1
+        if self.down:
+            raise DependencyError("DynamoDB does not answer.")
+        return super().read(cluster, keys)
+
+    def write(self, change: Written) -> None:
+        if isinstance(change.after, Incident) and change.after.node.instance_id == self.poison:
+            raise DependencyError("the item is too large.")
+        if self.conflicts:
+            self.conflicts -= 1
+            raise ConflictError("somebody was faster.")
+        super().write(change)
+
+    def write_lines(self, incident: Incident) -> None:
+        if self.lines_fail:
+            raise DependencyError("DynamoDB does not answer.")
+        super().write_lines(incident)
+
+
+class TroubledExecutions(MemoryExecutions):
+    """Cannot start the incident in ``refused``, cannot answer at all while ``mute``."""
+
+    refused = ""
+    mute = False
+
+    def start(self, cluster: str, incident: str, attempt: int) -> None:
+        if incident == self.refused:
+            raise DependencyError("Step Functions does not answer.")
+        super().start(cluster, incident, attempt)
+
+    def answer(self, token: str, answer: object) -> bool:
+        if self.mute:
+            raise DependencyError("Step Functions does not answer.")
+        return super().answer(token, answer)  # type: ignore[arg-type]
+
+
+@dataclass
+class Bench:
+    store: TroubledStore = field(default_factory=TroubledStore)
+    executions: TroubledExecutions = field(default_factory=TroubledExecutions)
+    now: datetime = START
+
+    def __post_init__(self) -> None:
+        self.pool = ThreadPoolExecutor(4)
+        self.coordinator = Coordinator(self.store, self.executions, RULES, lambda: self.now, self.pool)
+
+    def take(self, *bodies: FindingsMessage | AskMessage | SweepMessage | str) -> list[int]:
+        """Take a batch; return the positions of what comes back."""
+        records = [
+            {"messageId": str(index), "body": body if isinstance(body, str) else body.to_json()}
+            for index, body in enumerate(bodies)
+        ]
+        answer = self.coordinator.take(records)
+        return [int(each["itemIdentifier"]) for each in answer["batchItemFailures"]]
+
+    def incident(self, node: str = "i-1") -> Incident:
+        return next(each for each in self.store.all_incidents() if each.node.instance_id == node)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.pool.shutdown()
+
+
+def test_a_finding_is_persisted_and_then_started(bench: Bench) -> None:
+    assert bench.take(findings(finding())) == []
+    assert list(bench.executions.started) == [bench.incident().execution]
+    assert sorted(bench.store.lines[bench.incident().id]) == [1, 2, 3]
+
+
+def test_what_is_no_message_comes_back_alone(bench: Bench) -> None:
+    unknown = json.dumps({"type": "findings", "schema_version": 2, "cluster": CLUSTER, "findings": []})
+    assert bench.take("{", findings(finding()), "[]", unknown, '{"type": "order"}') == [0, 2, 3, 4]
+    assert bench.incident().status is IncidentStatus.SETTLING
+
+
+def test_clusters_in_one_batch_do_not_meet(bench: Bench) -> None:
+    assert bench.take(findings(finding()), findings(finding(cluster="sage")), findings(finding(cluster="lost"))) == [2]
+    assert {each.cluster for each in bench.store.all_incidents()} == {CLUSTER, "sage"}
+
+
+def test_a_batch_is_read_at_once_and_the_holders_after_it(bench: Bench) -> None:
+    bench.take(*(findings(finding(f"i-{number}")) for number in range(10)))
+    assert bench.store.reads == 1
+    bench.take(*(findings(finding(f"i-{number}", name=f"again-{number}")) for number in range(10)))
+    assert bench.store.reads == 3
+
+
+def test_a_conflict_is_read_and_decided_again(bench: Bench) -> None:
+    bench.store.conflicts = 2
+    assert bench.take(findings(finding())) == []
+    assert bench.incident().version == 1
+
+
+def test_conflicts_without_end_bring_the_message_back(bench: Bench) -> None:
+    bench.store.conflicts = 1000
+    assert bench.take(findings(finding())) == [0]
+
+
+def test_a_document_that_cannot_be_written_brings_its_message_back_alone(bench: Bench) -> None:
+    bench.store.poison = "i-2"
+    assert bench.take(*(findings(finding(f"i-{number}")) for number in range(1, 5))) == [1]
+    assert sorted(bench.executions.started) == sorted(bench.incident(node).execution for node in ("i-1", "i-3", "i-4"))
+
+
+def test_an_outage_brings_all_back_after_a_few_tries(bench: Bench) -> None:
+    bench.store.down = True
+    assert bench.take(*(findings(finding(f"i-{number}")) for number in range(10))) == list(range(10))
+    assert bench.store.reads == 3
+
+
+def test_an_execution_that_cannot_be_started_is_started_when_its_message_comes_again(bench: Bench) -> None:
+    bench.take(findings(finding("i-2")))
+    bench.executions.refused = bench.incident("i-2").id
+    del bench.executions.started[bench.incident("i-2").execution]
+    assert bench.take(findings(finding("i-1")), findings(finding("i-2"))) == [1]
+    bench.executions.refused = ""
+    assert bench.take(findings(finding("i-2"))) == []
+    assert len(bench.executions.started) == 2
+
+
+def test_an_answer_that_is_lost_is_given_again(bench: Bench) -> None:
+    bench.take(findings(finding()))
+    bench.now = at(30)
+    message = ask(bench.incident().id, token="t")
+    bench.executions.wait_for("t")
+    bench.executions.mute = True
+    assert bench.take(message) == [0]
+    version = bench.incident().version
+    bench.executions.mute = False
+    assert bench.take(message) == []
+    assert bench.executions.answers["t"].verdict == "act"
+    assert bench.incident().version == version
+
+
+def test_an_expired_token_is_nobodys_trouble(bench: Bench) -> None:
+    bench.take(findings(finding()))
+    assert bench.take(ask(bench.incident().id, token="expired")) == []
+
+
+def test_a_timeline_item_that_is_lost_is_told_again_with_the_next_repeat(bench: Bench) -> None:
+    bench.store.lines_fail = True
+    assert bench.take(findings(finding())) == []
+    assert not bench.store.lines
+    bench.store.lines_fail = False
+    bench.take(findings(finding()))
+    assert sorted(bench.store.lines[bench.incident().id]) == [1, 2, 3]
+
+
+def test_a_sweep_looks_up_who_is_silent_and_starts_anew(bench: Bench) -> None:
+    bench.take(findings(finding()))
+    bench.executions.end(bench.incident().id, 1)
+    bench.now = at(30)
+    bench.take(SweepMessage(cluster=CLUSTER, at=at(30)))
+    assert bench.incident().attempt == 1
+    bench.now = at(120)
+    assert bench.take(SweepMessage(cluster=CLUSTER, at=at(120))) == []
+    assert bench.incident().attempt == 2
+    assert bench.incident().execution in bench.executions.started
