@@ -3,10 +3,7 @@
 It holds no state of its own; the parts that do come in by keyword.
 """
 
-import contextlib
 import logging
-import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,26 +13,23 @@ from local.aws.error_answers import respond
 from local.aws.faults import Faults
 from local.aws.http_server import AnswerDroppedError
 from local.aws.recorder import Recorder
+from local.aws.serial import Serial
 
 _log = logging.getLogger(__name__)
 
 StartResponse = Callable[..., Any]
 WsgiApp = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
-# moto's backends are plain dictionaries, written for one thread: two conditional writes at the same moment could both
-# see the old item and both succeed. One request at a time for these; none of their operations blocks.
-_SERIAL_SERVICES = frozenset({"dynamodb", "ec2", "autoscaling", "s3", "sagemaker", "ssm", "eks", "iam"})
-
 
 class Application:
     """The WSGI application of the embedded AWS."""
 
-    def __init__(self, moto: WsgiApp, *, control: Control, faults: Faults, recorder: Recorder) -> None:
+    def __init__(self, moto: WsgiApp, *, control: Control, faults: Faults, recorder: Recorder, serial: Serial) -> None:
         self._moto = moto
         self._control = control
         self._faults = faults
         self._recorder = recorder
-        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._serial = serial
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         body = environ["wsgi.input"].read()
@@ -54,19 +48,16 @@ class Application:
             raise AnswerDroppedError("this answer is dropped on purpose; the effect has happened")
         return answer
 
-    def _serial(self, service: str) -> contextlib.AbstractContextManager[object]:
-        return self._locks[service] if service in _SERIAL_SERVICES else contextlib.nullcontext()
-
     def _record(self, call: Call) -> None:
         try:
-            with self._serial(call.service):
+            with self._serial.of(call.service):
                 self._recorder.record_call(call)
         except Exception:  # noqa: BLE001 - logged: what cannot be recorded must still be done
             _log.exception("%s:%s could not be recorded", call.service, call.operation)
 
     def _serve(self, call: Call, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         try:
-            with self._serial(call.service):
+            with self._serial.of(call.service):
                 return list(self._moto(environ, start_response))
         except Exception as error:  # noqa: BLE001 - logged, and answered as an error of the service
             _log.exception("%s:%s failed inside moto", call.service, call.operation)

@@ -1,5 +1,6 @@
 """Puts the embedded AWS together: moto, its corrections, and the parts that moto lacks."""
 
+import functools
 import json
 import uuid
 from dataclasses import asdict, dataclass
@@ -50,6 +51,8 @@ from local.aws.patches import (
     states_waiting,
 )
 from local.aws.recorder import Recorder
+from local.aws.serial import Serial
+from local.aws.services import assembly as services
 from local.aws.settings import ServerSettings
 from local.aws.workers.pool import WorkerPool
 
@@ -69,10 +72,10 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     iam_roles.apply()
     default_user_config["stepfunctions"]["execute_state_machine"] = True
     control, faults, delays = Control(), Faults(), Delays()
-    clock = Clock(settings.time_scale)
+    clock, serial = Clock(settings.time_scale), Serial()
     recorder = Recorder(enabled=settings.record, account=backends.ACCOUNT)
     moto = DomainDispatcherApplication(create_backend_app)
-    application = Application(moto, control=control, faults=faults, recorder=recorder)
+    application = Application(moto, control=control, faults=faults, recorder=recorder, serial=serial)
     server = LoopbackServer(settings.port, application)
     endpoint = f"http://{HOST}:{server.server_port}"
 
@@ -114,7 +117,11 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     states_results.apply()
 
     control.register("published", lambda topic_arn: sns_delivery.published(topic_arn, settings.region))
-    control.register("emit_service_event", lambda **event: _emit(bus, settings.region, **event))
+    emit = functools.partial(_emit, bus, settings.region)
+    control.register("emit_service_event", emit)
+    services.assemble(
+        control=control, emit=emit, delays=delays, clock=clock, bells=bells, serial=serial, region=settings.region
+    )
     _register_controls(control, faults=faults, recorder=recorder, code=code, problems=problems)
     return Parts(server, endpoint, recorder)
 

@@ -129,6 +129,26 @@ class EmbeddedAws:
         """What was published to a topic so far: MessageId, Message, Subject, MessageAttributes."""
         return list(self.control("published", topic_arn=topic_arn))
 
+    def set_eks_endpoint(self, name: str, url: str) -> None:
+        """Let DescribeCluster answer this address for a cluster."""
+        self.control("set_eks_endpoint", name=name, url=url)
+
+    def set_instance_delays(self, *, boot: float | None = None, shutdown: float | None = None) -> None:
+        """How long instances are `pending` and `shutting-down` from now on, in nominal seconds."""
+        self.control("set_instance_delays", boot=boot, shutdown=shutdown)
+
+    def set_impaired(self, instance_id: str, *, instance: bool = False, system: bool = False) -> None:
+        """Let an instance's status checks fail; neither: it is well again."""
+        self.control("set_impaired", instance_id=instance_id, instance=instance, system=system)
+
+    def set_console(self, instance_id: str, text: str) -> None:
+        """What GetConsoleOutput shows for an instance."""
+        self.control("set_console", instance_id=instance_id, text=text)
+
+    def set_training_job(self, name: str, status: str, *, secondary: str | None = None, reason: str = "") -> None:
+        """Put a SageMaker training job into a status (`Failed`, `Completed`, `InProgress`) and tell the bus."""
+        self.control("set_training_job", name=name, status=status, secondary=secondary, reason=reason)
+
     def fail_next(
         self, service: str, operation: str, error_code: str, times: int = 1, *, principal: str | None = None
     ) -> None:

@@ -86,6 +86,7 @@ def receive(queue: Any, count: int, visibility: int) -> list[Any]:
                 taken.append(message)
         for message in dead:
             queue._messages.remove(message)
+            message.relight_source = queue.queue_arn
             put_last(queue.dead_letter_queue, message)
         return [_hand_out(queue, message, visibility) for message in taken]
 
