@@ -77,8 +77,7 @@ class Ec2Instances:
 
     def replace(self, instance_id: str) -> None:
         """See the port."""
-        membership = self.membership(instance_id)
-        if membership is None or membership.leaving:
+        if self._has_left(instance_id):
             return
         with calling(f"replacing {instance_id}"):
             try:
@@ -86,9 +85,13 @@ class Ec2Instances:
                     InstanceId=instance_id, ShouldDecrementDesiredCapacity=False
                 )
             except ClientError as error:
-                # "Instance Id not found": another call was faster, and the group has let it go.
-                if error_code(error) != "ValidationError" or self.membership(instance_id) is not None:
+                # "Instance Id not found", "already terminating": another call was faster.
+                if error_code(error) != "ValidationError" or not self._has_left(instance_id):
                     raise
+
+    def _has_left(self, instance_id: str) -> bool:
+        membership = self.membership(instance_id)
+        return membership is None or membership.leaving
 
     def stop(self, instance_id: str) -> None:
         """See the port."""

@@ -77,11 +77,12 @@ class Drive:
 
     def until_done(self, *, step_seconds: float = 5.0, most: int = 50) -> RungReport:
         """Call until done, moving the clock; anything else than waiting ends it."""
+        report = self()
         for _ in range(most):
-            report = self()
             if report.status is not RungStatus.WAITING:
                 return report
             self.clock.move(step_seconds)
+            report = self()
         raise AssertionError(f"still {report.reason!r} after {most} looks")
 
     def restart(self) -> None:
