@@ -40,7 +40,6 @@ from local.aws.patches import (
     s3_template,
     sns_delivery,
     sqs_delivery,
-    sqs_moves,
     sqs_sending,
     sqs_template,
     states_callbacks,
@@ -93,7 +92,6 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     dynamodb_streams.apply(bells)
     sqs_delivery.apply(bells)
     sqs_sending.apply()
-    sqs_moves.apply()
     sqs_template.apply()
     event_source_mappings.apply(runtime=runtime, recorder=recorder, bells=bells)
 
