@@ -5,7 +5,8 @@ must not know where the document is kept.
 """
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -70,7 +71,7 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
 
 
 def _told(error: ValidationError) -> list[Problem]:
-    details = error.errors(include_url=False, include_input=False)
+    details = error.errors(include_url=False)
     return _bounded([_problem(detail) for detail in details])
 
 
@@ -79,16 +80,18 @@ def _problem(detail: ErrorDetails) -> Problem:
     if detail["type"] == "missing":
         return Problem.of(path, "is missing.", f"Add `{path}: ...`.")
     if detail["type"] == "extra_forbidden":
-        return Problem.of(path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64]))
+        return Problem.of(path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64], Policy.model_fields))
+    if detail["type"] in {"enum", "literal_error"}:
+        known = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
+        return Problem.of(
+            path, f"{str(detail['input'])[:64]!r} is not known.", _similar(str(detail["input"])[:64], known)
+        )
     return Problem.of(path, f"{detail['msg'].removeprefix('Value error, ')}.", _HINTS.get(str(detail["loc"][-1:]), ""))
 
 
-_HINTS = {
-    "('name',)": "Use lower-case words joined by hyphens, for example gpu-fell-off-the-bus.",
-    "('mode',)": "Write active, shadow or off.",
-}
+_HINTS = {"('name',)": "Use lower-case words joined by hyphens, for example gpu-fell-off-the-bus."}
 
 
-def _similar(word: str) -> str:
-    near = difflib.get_close_matches(word, Policy.model_fields, n=1)
-    return f"Did you mean {near[0]}?" if near else f"Fields: {', '.join(Policy.model_fields)}."
+def _similar(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."

@@ -100,7 +100,7 @@ def _show(args: argparse.Namespace) -> int:
 
     policies = _policies(args.table)
     head, verdict = policies.head(args.name), _verdict(policies, args.name)
-    if head is None and verdict is None:
+    if head is None and policies.live(args.name) is None:
         return _complain(f"there is no policy {args.name}; `relight policy list` names them.", FAILED)
     if head is not None:
         print(f"# revision {head.revision}, {head.mode}")

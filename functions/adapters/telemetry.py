@@ -4,6 +4,7 @@ Namespace and service come from POWERTOOLS_METRICS_NAMESPACE and POWERTOOLS_SERV
 what cannot be told is not told.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ class PowertoolsTelemetry:
 
     def __init__(self) -> None:
         """Start with nothing to tell."""
-        self._metrics = Metrics()
+        self._metrics = Metrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Relight"))
         self._logger = Logger()
         self._counts: dict[str, float] = {}
         self._seconds: dict[str, list[float]] = {}
@@ -34,7 +35,7 @@ class PowertoolsTelemetry:
         if len(samples) < MOST_SAMPLES:
             samples.append(seconds)
 
-    def warn(self, message: str, **fields: Any) -> None:  # noqa: ANN401 - see the port
+    def warn(self, message: str, /, **fields: Any) -> None:  # noqa: ANN401 - see the port
         """See the port."""
         self._logger.warning(message, **{f"about_{key}" if key in _TAKEN else key: one for key, one in fields.items()})
 

@@ -139,6 +139,6 @@ class Telemetry(Protocol):
         """Record one duration."""
         ...
 
-    def warn(self, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever a log line can show
+    def warn(self, message: str, /, **fields: Any) -> None:  # noqa: ANN401 - whatever a log line can show
         """Say something a person should find in the log."""
         ...

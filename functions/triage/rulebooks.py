@@ -10,8 +10,9 @@ from functions.ports.policies import Head, Heading, PolicyHeads
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
-from policies.loader import load_document
+from policies.loader import Loaded, load_document
 from policies.model import Policy
+from policies.problems import Problem
 from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
 
 
@@ -53,7 +54,7 @@ class Rulebooks:
         return self._accept(head)
 
     def _accept(self, head: Head) -> AcceptedPolicy | None:
-        loaded = load_document(json.loads(head.document))
+        loaded = _read(head.document)
         if isinstance(loaded, Policy):
             return AcceptedPolicy(loaded, head.revision, head.hash)
         told = "; ".join(str(problem) for problem in loaded)
@@ -65,3 +66,16 @@ class Rulebooks:
             problems=told,
         )
         return None
+
+
+def _read(document: str) -> Loaded:
+    """Somebody may have edited a head by hand: whatever it holds must not stop the other policies."""
+    try:
+        fields = json.loads(document)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        return [
+            Problem.of("", "the head's document is no JSON object.", "Edit the live item: the guard writes the head.")
+        ]
+    return load_document(fields)

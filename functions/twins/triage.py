@@ -129,6 +129,6 @@ class MemoryTelemetry:
         """See the port."""
         self.seconds.append((metric, seconds))
 
-    def warn(self, message: str, **fields: Any) -> None:  # noqa: ANN401 - see the port
+    def warn(self, message: str, /, **fields: Any) -> None:  # noqa: ANN401 - see the port
         """See the port."""
         self.remarks.append((message, fields))

@@ -1,0 +1,130 @@
+"""The policies table: the twin and DynamoDB keep the same promises."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Protocol
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from functions.adapters.policies import DynamoPolicies
+from functions.ports.policies import EditedMeanwhileError, Head, Heading, PolicyStore
+from functions.twins.policies import MemoryPolicies
+from policies.contract.vocabulary import PolicyMode
+from tests.tools.envelopes import shipped_documents
+from tests.tools.tables import create_policies_table
+
+ITEM: dict[str, Any] = {
+    "name": "p",
+    "mode": "active",
+    "count": {"at_least": Decimal(3), "share": Decimal("0.5")},
+    "do": ["a"],
+}
+
+
+class Store(PolicyStore, Protocol):
+    """With the pen of an operator."""
+
+    def put_live(self, item: Mapping[str, Any]) -> None: ...
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    if request.param == "memory":
+        yield MemoryPolicies()
+        return
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        yield DynamoPolicies(client, "policies")
+
+
+def head(revision: int = 1, mark: str = "h", name: str = "p", mode: PolicyMode = PolicyMode.ACTIVE) -> Head:
+    return Head(name, revision, f"{mark}{revision}", mode, '{"name":"p"}')
+
+
+def test_an_empty_table_has_nothing(store: Store) -> None:
+    assert store.live("p") is None
+    assert store.head("p") is None
+    assert list(store.headings()) == []
+
+
+def test_what_an_operator_writes_is_what_the_guard_reads(store: Store) -> None:
+    store.put_live(ITEM)
+    live = store.live("p")
+    assert live is not None
+    assert {**live, "sk": ""} == {**ITEM, "sk": ""}
+
+
+def test_a_revision_is_kept_once_and_never_becomes_another(store: Store) -> None:
+    store.put_revision(head())
+    store.put_revision(head())
+    with pytest.raises(EditedMeanwhileError):
+        store.put_revision(head(mark="other"))
+
+
+def test_a_head_follows_only_the_one_that_was_read(store: Store) -> None:
+    store.put_head(head(1), after=0)
+    with pytest.raises(EditedMeanwhileError):
+        store.put_head(head(1, mark="other"), after=0)
+    store.put_head(head(2), after=1)
+    with pytest.raises(EditedMeanwhileError):
+        store.put_head(head(2, mark="other"), after=1)
+    assert store.head("p") == head(2)
+
+
+def test_the_listing_shows_the_latest_revision_of_each_policy(store: Store) -> None:
+    store.list_head(head(2))
+    store.list_head(head(1, mark="old"))
+    store.list_head(head(1, name="q", mode=PolicyMode.OFF))
+    listed = {heading.name: heading for heading in store.headings()}
+    assert listed == {"p": Heading("p", 2, "h2", PolicyMode.ACTIVE), "q": Heading("q", 1, "h1", PolicyMode.OFF)}
+    store.list_head(head(3))
+    assert {heading.revision for heading in store.headings() if heading.name == "p"} == {3}
+
+
+def test_a_verdict_stands_on_the_item_and_leaves_the_operators_fields_alone(store: Store) -> None:
+    store.put_live(ITEM)
+    seen = store.live("p")
+    assert seen is not None
+    store.answer("p", seen, {"status": "accepted", "revision": 1, "problems": []})
+    live = store.live("p")
+    assert live is not None
+    assert live["verdict"] == {"status": "accepted", "revision": 1, "problems": []}
+    assert {**live, "verdict": 0, "sk": 0} == {**ITEM, "verdict": 0, "sk": 0}
+    store.answer("p", live, {"status": "rejected"})
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"mode": "off"},
+        {"unless": "true"},
+        {"count": {"at_least": Decimal(4), "share": Decimal("0.5")}},
+        {"do": ["a", "b"]},
+    ],
+)
+def test_a_verdict_on_what_was_edited_meanwhile_is_refused(store: Store, edit: dict[str, Any]) -> None:
+    store.put_live(ITEM)
+    seen = store.live("p")
+    assert seen is not None
+    store.put_live({**ITEM, **edit})
+    with pytest.raises(EditedMeanwhileError):
+        store.answer("p", seen, {"status": "accepted"})
+
+
+def test_a_verdict_on_an_item_that_was_deleted_or_lost_a_field_is_refused(store: Store) -> None:
+    with pytest.raises(EditedMeanwhileError):
+        store.answer("p", ITEM, {"status": "accepted"})
+    store.put_live({key: value for key, value in ITEM.items() if key != "do"})
+    with pytest.raises(EditedMeanwhileError):
+        store.answer("p", ITEM, {"status": "accepted"})
+
+
+def test_real_policies_survive_the_way_there_and_back(store: Store) -> None:
+    for document in shipped_documents():
+        store.put_live(document)
+        live = store.live(document["name"])
+        assert live is not None
+        store.answer(document["name"], live, {"status": "accepted"})

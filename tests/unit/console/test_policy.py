@@ -1,0 +1,112 @@
+"""`relight policy`: check, push, list and show, on the table that the guard watches."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from console.main import main
+from functions.adapters.policies import DynamoPolicies
+from functions.guard.guard import Guard
+from functions.twins.triage import MemoryTelemetry
+from tests.tools.envelopes import NOW, SHIPPED
+from tests.tools.tables import create_policies_table
+
+NAME = "xid-79-fell-off-the-bus"
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[DynamoPolicies]:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        monkeypatch.setenv("POLICIES_TABLE", "policies")
+        yield DynamoPolicies(client, "policies")
+
+
+def judge(table: DynamoPolicies) -> None:
+    for name in table.names():
+        Guard(table, MemoryTelemetry(), lambda: NOW).look_at(name)
+
+
+def test_the_shipped_policies_are_good(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "lint"]) == 0
+    assert "5 of 5 policies are good." in capsys.readouterr().out
+
+
+def test_lint_says_what_is_wrong_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text((SHIPPED / f"{NAME}.yaml").read_text().replace('== "gpu.xid"', '== "gpu.xidd"'))
+    assert main(["policy", "lint", str(bad), str(tmp_path / "none.yaml")]) == 1
+    told = capsys.readouterr()
+    assert f"{bad}: when: 'gpu.xidd' is no event.kind. Did you mean gpu.xid" in told.err
+    assert "none.yaml: cannot be read" in told.err
+    assert "0 of 2 policies are good." in told.out
+
+
+def test_push_writes_once_and_the_guard_does_the_rest(
+    table: DynamoPolicies, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "push"]) == 0
+    assert f"written    {NAME}" in capsys.readouterr().out
+    judge(table)
+    assert main(["policy", "push"]) == 0
+    assert f"unchanged  {NAME}" in capsys.readouterr().out
+    assert main(["policy", "list"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(NAME)]
+    assert line.split() == [NAME, "active", "rev", "1", "accepted"]
+
+
+def test_push_can_set_the_mode(table: DynamoPolicies) -> None:
+    assert main(["policy", "push", str(SHIPPED), "--mode", "shadow", "--edited-by", "anna"]) == 0
+    live = table.live(NAME)
+    assert live is not None
+    assert (live["mode"], live["edited_by"]) == ("shadow", "anna")
+
+
+def test_push_writes_nothing_when_anything_is_wrong(
+    table: DynamoPolicies, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "good.yaml").write_text((SHIPPED / f"{NAME}.yaml").read_text())
+    (tmp_path / "bad.yaml").write_text("name: x")
+    assert main(["policy", "push", str(tmp_path)]) == 1
+    assert "nothing was written" in capsys.readouterr().err
+    assert table.names() == []
+
+
+def test_show_tells_what_is_in_force_and_what_is_wrong_with_the_last_edit(
+    table: DynamoPolicies, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["policy", "push"])
+    judge(table)
+    live = table.live(NAME)
+    assert live is not None
+    table.put_live({**live, "deadline": "soon"})
+    judge(table)
+    capsys.readouterr()
+    assert main(["policy", "show", NAME]) == 0
+    shown = capsys.readouterr().out
+    assert "# revision 1, active" in shown
+    assert "deadline: 30m" in shown
+    assert "# the item: rejected (1 problems)" in shown
+    assert "#   deadline: 'soon' is not a duration" in shown
+
+
+def test_show_of_nothing_says_so(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "show", "nope"]) == 1
+    assert "there is no policy nope" in capsys.readouterr().err
+
+
+def test_without_a_table_it_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("POLICIES_TABLE", raising=False)
+    assert main(["policy", "list"]) == 2
+    assert "set POLICIES_TABLE or give --table" in capsys.readouterr().err
+
+
+def test_a_table_that_is_not_there_is_told_plainly(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "list", "--table", "gone"]) == 1
+    assert "ResourceNotFoundException" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Only `live` items are edits; each is looked at once a batch, and a failure ends the batch where it happened."""
+
+from typing import Any
+
+import pytest
+
+from functions.guard.changes import handle_changes
+from functions.guard.settings import Settings
+from policies.contract.errors import DependencyError, SettingsError
+
+
+def change(name: str, number: int, sort: str = "live") -> dict[str, Any]:
+    keys = {"name": {"S": name}, "sk": {"S": sort}}
+    return {"eventName": "MODIFY", "dynamodb": {"Keys": keys, "SequenceNumber": str(number)}}
+
+
+class Eye:
+    def __init__(self, *failing: str) -> None:
+        self.looked_at: list[str] = []
+        self._failing = failing
+
+    def __call__(self, name: str) -> None:
+        if name in self._failing:
+            raise DependencyError("broken")
+        self.looked_at.append(name)
+
+
+def test_only_live_items_count_and_each_policy_once() -> None:
+    eye = Eye()
+    records = [change("a", 1), change("a", 2, "head"), change("b", 3), change("a", 4), change("HEADS", 5, "head")]
+    assert handle_changes({"Records": records}, eye) == []
+    assert eye.looked_at == ["a", "b"]
+    assert handle_changes({}, eye) == []
+
+
+def test_the_stream_begins_again_at_the_first_failure() -> None:
+    eye = Eye("b")
+    records = [change("a", 1), change("b", 2), change("c", 3)]
+    assert handle_changes({"Records": records}, eye) == ["2"]
+    assert eye.looked_at == ["a"]
+
+
+def test_a_failure_at_the_very_first_edit_is_the_functions_own() -> None:
+    with pytest.raises(DependencyError):
+        handle_changes({"Records": [change("b", 1), change("a", 2)]}, Eye("b"))
+
+
+def test_settings_name_what_is_missing() -> None:
+    assert Settings.from_environment({"POLICIES_TABLE": "t"}) == Settings("t")
+    with pytest.raises(SettingsError, match="POLICIES_TABLE"):
+        Settings.from_environment({})

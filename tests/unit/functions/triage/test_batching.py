@@ -1,0 +1,48 @@
+"""Findings go in as few messages as their size allows, the same findings always in the same ones."""
+
+from functions.triage.batching import MESSAGE_LIMIT_BYTES, pack
+from policies.contract.decisions import Finding, parse_message
+from policies.contract.events import Component
+from policies.contract.vocabulary import ComponentType
+from policies.evaluator import evaluate
+from tests.tools.envelopes import NOW, at, delivery, event, node, rules
+
+SQS_LIMIT = 256 * 1024
+
+
+def findings(number: int, message: str = "") -> list[Finding]:
+    parts = [Component(type=ComponentType.GPU, index=one) for one in range(number)]
+    events = [event(seq, component=part, message=f"{message}{seq}") for seq, part in enumerate(parts)]
+    return list(evaluate([delivery(*events)], state="", rulebook=rules(), now=at(1)).findings)
+
+
+def test_no_findings_are_no_message() -> None:
+    assert pack([]) == []
+
+
+def test_a_message_is_what_coordinate_reads() -> None:
+    (message,) = pack(findings(3))
+    assert parse_message(message.to_json()) == message
+    assert len(message.findings) == 3
+
+
+def test_order_and_repeats_change_nothing() -> None:
+    found = findings(5)
+    straight, mixed = pack(found), pack([*reversed(found), *found])
+    assert [one.to_json() for one in straight] == [one.to_json() for one in mixed]
+    assert [one.deduplication_id for one in straight] == [one.deduplication_id for one in mixed]
+
+
+def test_many_findings_are_cut_below_the_queues_limit_and_none_is_lost() -> None:
+    found = findings(900, message="NVRM: " + "x" * 400)
+    messages = pack(found)
+    assert len(messages) > 1
+    assert all(len(one.to_json().encode()) < SQS_LIMIT for one in messages)
+    assert sorted(finding.id for one in messages for finding in one.findings) == sorted(one.id for one in found)
+    assert len({one.deduplication_id for one in messages}) == len(messages)
+    assert MESSAGE_LIMIT_BYTES < SQS_LIMIT
+
+
+def test_clusters_never_share_a_message() -> None:
+    other = evaluate([delivery(event(0), identity=node(cluster="d"))], state="", rulebook=rules(), now=NOW).findings
+    assert [one.cluster for one in pack([*other, *findings(1)])] == ["c", "d"]
