@@ -18,6 +18,9 @@ from infra.permissions import executors, pipeline
 from infra.settings import Cluster, Deployment, Network
 from infra.tables import Tables
 
+# What only infra needs to know of a cluster.
+_HIDDEN = {"network", "checkpoint_key_arns", "access_entry"}
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -137,10 +140,7 @@ def routes(deployment: Deployment) -> dict[str, Sequence[str]]:
 
 def render(clusters: Sequence[Cluster]) -> str:
     """Return CLUSTERS: what functions are told of clusters, in the shape of `functions/settings.py`."""
-    listed = [
-        cluster.model_dump(mode="json", exclude={"network", "checkpoint_key_arns"}, exclude_none=True)
-        for cluster in clusters
-    ]
+    listed = [cluster.model_dump(mode="json", exclude=_HIDDEN, exclude_none=True) for cluster in clusters]
     return json.dumps(listed, separators=(",", ":"))
 
 

@@ -49,11 +49,14 @@ class Cluster(_Model):
     sagemaker_role_arn: str | None = None
     endpoint_access: Literal["public", "private"] = "public"
     network: Network | None = None
+    access_entry: bool = False  # let the stack make the EKS access entry; else see kubernetes/rbac.yaml
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.orchestrator == "eks" and not self.eks_cluster:
             raise ValueError("an eks cluster needs eks_cluster, its name in EKS")
+        if self.access_entry and not self.eks_cluster:
+            raise ValueError("access_entry needs eks_cluster, where it is made")
         if self.orchestrator == "sagemaker" and not self.sagemaker_role_arn:
             raise ValueError("a sagemaker cluster needs sagemaker_role_arn, which resumed jobs run as")
         if (self.endpoint_access == "private") != (self.network is not None):

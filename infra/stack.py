@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra import assets, catalog, outputs, workflow
+from infra.access import Access
 from infra.alarms import Alarms
 from infra.alerts import Alerts
 from infra.aws_events import AwsEvents
@@ -50,10 +51,7 @@ class RelightStack(Stack):
         around = catalog.Surroundings(self, deployment, self.lanes, self.tables, self.buckets, self.bus.bus)
         for name, plan in catalog.pipeline_plans(around).items():
             self._create(name.capitalize(), plan)
-        executors = {
-            gap: self._create(gap.removesuffix("FunctionArn"), plan)
-            for gap, plan in catalog.executor_plans(around).items()
-        }
+        executors = {gap: self._create(_name(gap), plan) for gap, plan in catalog.executor_plans(around).items()}
         self.machine = workflow.Workflow(
             self,
             "Workflow",
@@ -81,6 +79,8 @@ class RelightStack(Stack):
             buckets=self.buckets,
         )
         AwsEvents(self, "AwsEvents", self.lanes, deployment)
+        reached = catalog.networks(deployment).items()
+        Access(self, "Access", [(self.functions[_name(gap)], clusters) for gap, (_, clusters) in reached])
         sweep = self.lambdas["Sweep"]
         minute = Rule(
             self,
@@ -136,3 +136,8 @@ class RelightStack(Stack):
             self,
             **{f"{name}RoleArn": it.role.role_arn for name, it in self.functions.items() if "Kubernetes" in name},
         )
+
+
+def _name(gap: str) -> str:
+    """Return the construct id of the function that fills *gap* of the state machine's definition."""
+    return gap.removesuffix("FunctionArn")

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ _FOLDERS = ("infra", "functions", "policies")
 _FILES = ("cdk.json", "requirements/dev.txt", "requirements/layer.txt")
 _SKIPPED = {"__pycache__", "deployments"}  # of the deployments only the one that is asked for counts
 _TIMEOUT_SECONDS = 300
+_ASSETS_KEPT_SECONDS = 24 * 3600
 
 
 def synthesise(outdir: Path, *, settings: Path = DEFAULT, layer: bool = False) -> Path:
@@ -69,7 +71,7 @@ def _is_fresh(outdir: Path, inputs: str) -> bool:
 
 
 def _make(outdir: Path, settings: Path, *, layer: bool) -> None:
-    """Synthesise beside *outdir* and put the result in its place: a run that breaks off leaves no half template."""
+    """Synthesise beside *outdir* and move the result in: a run that breaks off leaves no half template."""
     fresh = outdir.with_name(f"{outdir.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     command = [sys.executable, "-m", "infra.app", "-c", f"settings={settings.resolve()}"]
@@ -84,8 +86,23 @@ def _make(outdir: Path, settings: Path, *, layer: bool) -> None:
     )
     if run.returncode:
         raise DeploymentError(f"The template could not be made:\n{run.stderr.strip()[-4000:]}")
-    shutil.rmtree(outdir, ignore_errors=True)
-    fresh.rename(outdir)
+    _move_in(fresh, outdir)
+
+
+def _move_in(fresh: Path, outdir: Path) -> None:
+    """Replace what *outdir* holds, but leave the assets that another process may run from: their names are hashes."""
+    outdir.mkdir(exist_ok=True)
+    (outdir / _STAMP).unlink(missing_ok=True)
+    made = sorted(fresh.iterdir())
+    for path in made:
+        target = outdir / path.name
+        if not target.is_dir():
+            path.rename(target)
+    shutil.rmtree(fresh)
+    kept = {path.name for path in made}
+    for asset in outdir.glob("asset.*"):
+        if asset.name not in kept and time.time() - asset.stat().st_mtime > _ASSETS_KEPT_SECONDS:
+            shutil.rmtree(asset, ignore_errors=True)
 
 
 @contextmanager

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from infra import node
 from infra.synth import synthesise
+
+node.prepare()  # before a test module imports aws_cdk: it must not need a Node of the machine
 
 Template = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -15,8 +18,8 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="session")
 def template_path() -> Path:
-    # In build/: the next run, the other worker and the demo find it there when nothing changed.
-    return synthesise(ROOT / "build" / "synth" / "default")
+    # Where the demo has it: the next run, the other worker and the demo find it there when nothing changed.
+    return synthesise(ROOT / "build" / "cdk.out")
 
 
 @pytest.fixture(scope="session")

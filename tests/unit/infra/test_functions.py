@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from functions.intake.read import PARSERS
+
 Find = Callable[[str], dict[str, Any]]
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
@@ -100,6 +102,13 @@ def test_functions_run_on_arm_with_logs_of_their_own_and_nothing_reserved(of_typ
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions]
     assert len(set(groups)) == len(set(roles)) == len(functions)
     assert {group["RetentionInDays"] for group in of_type("Logs::LogGroup").values()} == {90}
+
+
+def test_every_aws_event_that_is_let_in_has_a_parser(of_type: Find) -> None:
+    rules = [rule for name, rule in of_type("Events::Rule").items() if name.startswith("AwsEvents")]
+    let_in = {kind for rule in rules for kind in rule["EventPattern"]["detail-type"]}
+    assert len(rules) == 4
+    assert let_in <= PARSERS.keys()
 
 
 def test_the_code_is_exactly_two_folders(template_path: Path) -> None:

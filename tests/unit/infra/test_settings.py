@@ -11,6 +11,7 @@ from infra.catalog import networks, render, routes
 from infra.settings import DEFAULT, Cluster, Deployment, DeploymentError, Network, read
 
 EKS = {"name": "a", "orchestrator": "eks", "eks_cluster": "a"}
+JOBS = {"name": "j", "orchestrator": "sagemaker", "sagemaker_role_arn": "arn:aws:iam::123456789012:role/r"}
 NETWORK = {"subnets": ["subnet-1"], "security_groups": ["sg-1"]}
 
 
@@ -36,6 +37,7 @@ def test_the_default_deployment_is_valid() -> None:
         ({"clusters": [{"name": "a", "orchestrator": "sagemaker"}]}, "needs sagemaker_role_arn"),
         ({"clusters": [{**EKS, "endpoint_access": "private"}]}, "needs network"),
         ({"clusters": [{**EKS, "network": NETWORK}]}, "a public one has none"),
+        ({"clusters": [{**JOBS, "access_entry": True}]}, "access_entry needs eks_cluster"),
         ({"clusters": [{**EKS, "gpu_per_node": 8}]}, "gpu_per_node"),
         ({"clusters": [EKS], "log_retention_days": 91}, "log_retention_days"),
         ({"clusters": [EKS], "name": "no spaces"}, "name"),
@@ -73,7 +75,7 @@ def test_functions_read_the_clusters_that_infra_writes() -> None:
         network=network,
     )
     told = read_clusters({"CLUSTERS": render([cluster])})["a"]
-    assert told.model_dump() == {**cluster.model_dump(exclude={"network", "checkpoint_key_arns"})}
+    assert told.model_dump() == {**cluster.model_dump(exclude={"network", "checkpoint_key_arns", "access_entry"})}
 
 
 def test_each_private_network_gets_a_kubernetes_function_and_its_clusters() -> None:

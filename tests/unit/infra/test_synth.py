@@ -10,7 +10,7 @@ import pytest
 
 from infra import context
 from infra.settings import DEFAULT, DeploymentError
-from infra.synth import fingerprint, synthesise
+from infra.synth import _move_in, fingerprint, synthesise
 
 ROOT = Path(__file__).parents[3]
 PRIVATE = """
@@ -19,6 +19,7 @@ name = "Private"
 name = "open"
 orchestrator = "eks"
 eks_cluster = "open"
+access_entry = true
 [[clusters]]
 name = "closed"
 orchestrator = "eks"
@@ -36,6 +37,22 @@ def test_the_same_inputs_make_the_template_once(template_path: Path) -> None:
     made = template_path.stat().st_mtime_ns
     assert synthesise(template_path.parent) == template_path
     assert template_path.stat().st_mtime_ns == made
+
+
+def test_assets_that_somebody_may_run_from_stay_for_a_day(tmp_path: Path) -> None:
+    outdir, fresh = tmp_path / "out", tmp_path / "out.new"
+    for name in ("asset.young", "asset.old", "asset.same"):
+        (outdir / name).mkdir(parents=True)
+    os.utime(outdir / "asset.old", (0, 0))
+    os.utime(outdir / "asset.same", (0, 0))
+    (outdir / "Relight.template.json").write_text("old")
+    (fresh / "asset.same").mkdir(parents=True)
+    (fresh / "asset.new").mkdir()
+    (fresh / "Relight.template.json").write_text("new")
+    _move_in(fresh, outdir)
+    assert sorted(path.name for path in outdir.glob("asset.*")) == ["asset.new", "asset.same", "asset.young"]
+    assert (outdir / "Relight.template.json").read_text() == "new"
+    assert not fresh.exists()
 
 
 def test_other_settings_and_the_layer_are_other_inputs(tmp_path: Path) -> None:
@@ -62,6 +79,9 @@ def test_a_private_endpoint_and_a_sagemaker_cluster_get_what_they_need(tmp_path:
     assert [it["name"] for it in json.loads(inside["Environment"]["Variables"]["CLUSTERS"])] == ["closed"]
     machine = next(it for it in template["Resources"].values() if it["Type"] == "AWS::StepFunctions::StateMachine")
     assert "KubernetesVpc1FunctionArn" in machine["Properties"]["DefinitionSubstitutions"]
+    [entry] = [it["Properties"] for it in template["Resources"].values() if it["Type"] == "AWS::EKS::AccessEntry"]
+    assert (entry["ClusterName"], entry["KubernetesGroups"]) == ("open", ["relight"])
+    assert "AccessPolicies" not in entry
     text = json.dumps(template)
     assert "aws:RequestTag/relight:cluster" in text
     assert "arn:aws:iam::123456789012:role/train" in text

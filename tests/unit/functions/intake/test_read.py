@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from functions.intake.notice import Instance, Notice, Reservation, TrainingJob
 from functions.intake.read import PARSERS, Reading, read
-from infra import aws_events
 from policies.contract.vocabulary import Kind, Severity, Source
 
 DATA = Path(__file__).parents[3] / "data" / "aws_events"
@@ -256,8 +255,3 @@ def test_no_detail_whatever_its_shape_stops_the_consumer(kind: str, detail: dict
 @given(body=st.text() | JSON.map(json.dumps))
 def test_no_body_stops_the_consumer(body: str) -> None:
     assert isinstance(read(body), Reading)
-
-
-def test_every_event_that_infra_lets_in_has_a_parser() -> None:
-    let_in = {*aws_events.EC2, *aws_events.HEALTH, *aws_events.AUTO_SCALING, *aws_events.SAGEMAKER}
-    assert let_in <= PARSERS.keys()
