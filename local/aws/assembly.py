@@ -1,11 +1,7 @@
 """Puts the embedded AWS together: moto, its corrections, and the parts that moto lacks."""
 
-import functools
-import json
-import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -18,7 +14,7 @@ from local.aws.cloudformation import creation, types
 from local.aws.cloudformation.problems import Problems
 from local.aws.control import Control
 from local.aws.delays import Delays
-from local.aws.events.bus import Bus, new_event
+from local.aws.events.bus import Bus, Emit
 from local.aws.events.scheduler import Scheduler
 from local.aws.faults import Fault, Faults
 from local.aws.http_server import HOST, LoopbackServer
@@ -65,79 +61,112 @@ class Parts:
     recorder: Recorder
 
 
+@dataclass(frozen=True)
+class _Core:
+    """What nearly every part is made with."""
+
+    region: str
+    endpoint: str
+    control: Control
+    recorder: Recorder
+    delays: Delays
+    clock: Clock
+    serial: Serial
+    bells: Bells
+
+
 def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     """Build everything; nothing is served yet."""
-    instance_tracking.apply()
-    iam_roles.apply()
+    instance_tracking.apply()  # before any object of moto's is made
     default_user_config["stepfunctions"]["execute_state_machine"] = True
-    control, faults, delays = Control(), Faults(), Delays()
-    clock, serial = Clock(settings.time_scale), Serial()
+    control, faults, serial = Control(), Faults(), Serial()
     recorder = Recorder(enabled=settings.record, account=backends.ACCOUNT)
     moto = DomainDispatcherApplication(create_backend_app)
     application = Application(moto, control=control, faults=faults, recorder=recorder, serial=serial)
     server = LoopbackServer(settings.port, application)
-    endpoint = f"http://{HOST}:{server.server_port}"
+    core = _Core(
+        region=settings.region,
+        endpoint=f"http://{HOST}:{server.server_port}",
+        control=control,
+        recorder=recorder,
+        delays=Delays(),
+        clock=Clock(settings.time_scale),
+        serial=serial,
+        bells=Bells(),
+    )
+    _lambda(core, settings, pool)
+    _streams_and_queues(core)
+    _cloudformation(core)
+    emit = _events(core)
+    _state_machines(core)
+    services.assemble(
+        control=control,
+        emit=emit,
+        delays=core.delays,
+        clock=core.clock,
+        bells=core.bells,
+        serial=serial,
+        region=core.region,
+    )
+    _register_controls(control, faults=faults, recorder=recorder)
+    return Parts(server, core.endpoint, recorder)
 
+
+def _lambda(core: _Core, settings: ServerSettings, pool: WorkerPool) -> None:
     logs = settings.data_dir / "logs"
     logs.mkdir(exist_ok=True)
     code = CodeStore(settings.data_dir / "code")
-    runtime = LambdaRuntime(pool=pool, code=code, logs=logs, recorder=recorder, clock=clock, endpoint=endpoint)
-    asynchronous = AsyncInvoker(runtime=runtime, delays=delays, clock=clock)
-    lambda_invoke.apply(runtime, asynchronous)
+    runtime = LambdaRuntime(
+        pool=pool, code=code, logs=logs, recorder=core.recorder, clock=core.clock, endpoint=core.endpoint
+    )
+    lambda_invoke.apply(runtime, AsyncInvoker(runtime=runtime, delays=core.delays, clock=core.clock))
     lambda_properties.apply(runtime)
+    lambda_versions.apply()
+    event_source_mappings.apply(runtime=runtime, recorder=core.recorder, bells=core.bells)
+    core.control.register("register_code", lambda bucket, key, directory: code.register(bucket, key, Path(directory)))
 
-    bells = Bells()
-    kinesis_shards.apply(bells)
+
+def _streams_and_queues(core: _Core) -> None:
+    kinesis_shards.apply(core.bells)
     kinesis_template.apply()
-    dynamodb_streams.apply(bells)
-    sqs_delivery.apply(bells)
+    dynamodb_streams.apply(core.bells)
+    sqs_delivery.apply(core.bells)
     sqs_sending.apply()
     sqs_template.apply()
-    event_source_mappings.apply(runtime=runtime, recorder=recorder, bells=bells)
 
+
+def _cloudformation(core: _Core) -> None:
     problems = Problems()
     creation.apply(problems)
     types.apply()
-    lambda_versions.apply()
+    iam_roles.apply()
     logs_template.apply()
+    core.control.register("stack_problems", lambda stack: [asdict(problem) for problem in problems.of(stack)])
 
-    bus = Bus(region=settings.region, endpoint=endpoint, recorder=recorder, delays=delays, clock=clock)
+
+def _events(core: _Core) -> Emit:
+    """EventBridge and SNS; the way in which AWS's own services put events on the default bus."""
+    bus = Bus(region=core.region, endpoint=core.endpoint, recorder=core.recorder, delays=core.delays, clock=core.clock)
     events_delivery.apply(bus)
     s3_template.apply(bus)
     sns_delivery.apply()
-    Scheduler(bus=bus, region=settings.region, clock=clock).start()
+    Scheduler(bus=bus, region=core.region, clock=core.clock).start()
+    core.control.register("published", lambda topic_arn: sns_delivery.published(topic_arn, core.region))
+    core.control.register("emit_service_event", bus.emit)
+    return bus.emit
 
+
+def _state_machines(core: _Core) -> None:
     states_template.apply()
-    states_clients.apply(endpoint)
-    states_waiting.apply(clock)
+    states_clients.apply(core.endpoint)
+    states_waiting.apply(core.clock)
     states_executions.apply()
     states_callbacks.apply()
     states_results.apply()
 
-    control.register("published", lambda topic_arn: sns_delivery.published(topic_arn, settings.region))
-    emit = functools.partial(_emit, bus, settings.region)
-    control.register("emit_service_event", emit)
-    services.assemble(
-        control=control, emit=emit, delays=delays, clock=clock, bells=bells, serial=serial, region=settings.region
-    )
-    _register_controls(control, faults=faults, recorder=recorder, code=code, problems=problems)
-    return Parts(server, endpoint, recorder)
 
-
-def _register_controls(
-    control: Control, *, faults: Faults, recorder: Recorder, code: CodeStore, problems: Problems
-) -> None:
+def _register_controls(control: Control, *, faults: Faults, recorder: Recorder) -> None:
     control.register("recorded_calls", lambda: [asdict(call) for call in recorder.calls()])
     control.register("add_fault", lambda **fault: faults.add(Fault(**fault)))
     control.register("clear_faults", faults.clear)
     control.register("pending_faults", faults.pending)
-    control.register("stack_problems", lambda stack: [asdict(problem) for problem in problems.of(stack)])
-    control.register("register_code", lambda bucket, key, directory: code.register(bucket, key, Path(directory)))
-
-
-def _emit(bus: Bus, region: str, *, source: str, detail_type: str, detail: Any, resources: list[str]) -> str:
-    """Put an event on the default bus as an AWS service does; its id."""
-    entry = {"Source": source, "DetailType": detail_type, "Detail": json.dumps(detail), "Resources": resources}
-    event = new_event(entry, identifier=str(uuid.uuid4()), account=backends.ACCOUNT, region=region)
-    bus.publish("default", event)
-    return str(event["id"])

@@ -75,6 +75,6 @@ def _routed_operation(service: str, environ: dict[str, Any]) -> str | None:
     request = Request({**environ, "wsgi.input": io.BytesIO()})
     try:
         operation, _ = get_service_router(service).match(request)
-    except (NotFound, NotImplementedError):
+    except (NotFound, RuntimeError):
         return None
     return str(operation.name)

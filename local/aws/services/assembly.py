@@ -1,12 +1,11 @@
 """Puts the simulated services together and gives the control endpoint its handles on them."""
 
-from collections.abc import Callable
-from typing import Any
 
 from local.aws.bells import Bells
 from local.aws.clock import Clock
 from local.aws.control import Control
 from local.aws.delays import Delays
+from local.aws.events.bus import Emit
 from local.aws.serial import Serial
 from local.aws.services import ec2_health
 from local.aws.services.autoscaling import Groups
@@ -19,7 +18,7 @@ from local.aws.services.sqs_moves import MoveTasks
 def assemble(
     *,
     control: Control,
-    emit: Callable[..., Any],
+    emit: Emit,
     delays: Delays,
     clock: Clock,
     bells: Bells,

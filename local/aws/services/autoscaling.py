@@ -6,7 +6,6 @@ until EC2 has ended it; one that ended without the group is noticed by its healt
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from moto.autoscaling.exceptions import AutoscalingClientError
@@ -19,6 +18,7 @@ from moto.autoscaling.models import (
 
 from local.aws.clock import Clock
 from local.aws.delays import Delays
+from local.aws.events.bus import Emit
 from local.aws.patches.replacing import replace
 from local.aws.serial import Serial
 
@@ -31,7 +31,7 @@ _COUNTED = frozenset({"InService", "Pending"})
 class Groups:
     """What Auto Scaling does with its instances."""
 
-    def __init__(self, *, emit: Callable[..., Any], delays: Delays, clock: Clock, serial: Serial) -> None:
+    def __init__(self, *, emit: Emit, delays: Delays, clock: Clock, serial: Serial) -> None:
         self._emit = emit
         self._delays = delays
         self._clock = clock

@@ -14,11 +14,10 @@ from moto.ec2.models.instances import Instance, InstanceBackend
 from local.aws import backends
 from local.aws.clock import Clock
 from local.aws.delays import Delays
+from local.aws.events.bus import Emit
 from local.aws.patches.replacing import replace
 
 _CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
-
-Emit = Callable[..., Any]
 
 
 @dataclass

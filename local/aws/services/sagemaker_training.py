@@ -4,7 +4,6 @@ moto's jobs are Completed when they are made, cannot be stopped, and may be made
 InProgress until StopTrainingJob (Stopping, then Stopped) or until its status is set; EventBridge hears of each change.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from moto.core.responses import EmptyResult
@@ -16,6 +15,7 @@ from moto.sagemaker.responses import SageMakerResponse
 from local.aws import backends
 from local.aws.clock import Clock
 from local.aws.delays import Delays
+from local.aws.events.bus import Emit
 from local.aws.patches.replacing import replace
 
 _TERMINAL = frozenset({"Completed", "Failed", "Stopped"})
@@ -27,7 +27,7 @@ _STOP_SECONDS = 30.0
 class TrainingJobs:
     """The status of training jobs."""
 
-    def __init__(self, *, emit: Callable[..., Any], delays: Delays, clock: Clock, region: str) -> None:
+    def __init__(self, *, emit: Emit, delays: Delays, clock: Clock, region: str) -> None:
         self._emit = emit
         self._delays = delays
         self._clock = clock
