@@ -5,6 +5,7 @@ as well as the demo.
 """
 
 import contextlib
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -38,11 +39,24 @@ from policies.coordination.incident import Incident
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = "Relight"
+_COPIES = 3
 TIME_SCALE = 0.05
 _HEARTBEAT_SECONDS = 10.0
 _TICK_SECONDS = 0.05  # one step of training
 _READY_SECONDS = 60.0
 _BOOT_SECONDS = 20.0  # from EC2's "running" to a kubelet, before scaling
+
+
+def own_assembly(folder: Path) -> Path:
+    """Return a copy of the synthesised app in *folder*.
+
+    Lambda workers import from it for as long as the cluster lives; the shared one is replaced by whoever synthesises
+    next.
+    """
+    for _ in range(_COPIES - 1):
+        with contextlib.suppress(FileNotFoundError, shutil.Error):  # replaced while it was copied
+            return shutil.copytree(synthesise(ROOT / "build" / "cdk.out").parent, folder, dirs_exist_ok=True)
+    return shutil.copytree(synthesise(ROOT / "build" / "cdk.out").parent, folder, dirs_exist_ok=True)
 
 
 def utc_now() -> datetime:
@@ -95,9 +109,9 @@ class LocalCluster:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(max_workers=1) as side:
             self._on_phase("making the CloudFormation template")
-            template = side.submit(synthesise, ROOT / "build" / "cdk.out")
+            assembly = side.submit(own_assembly, self.data_dir / "cdk.out")
             self._start_servers()
-            self._deploy(template)
+            self._deploy(assembly)
         self._start_fleet()
         self._start_job()
 
@@ -114,10 +128,10 @@ class LocalCluster:
         infrastructure.build(self.aws, self.site)
         self.aws.set_eks_endpoint(self.site.eks_cluster, self.kubernetes.url)
 
-    def _deploy(self, template: "Future[Path]") -> None:
-        assembly = template.result().parent
+    def _deploy(self, assembly: "Future[Path]") -> None:
+        folder = assembly.result()
         self._on_phase("deploying Relight")
-        self.outputs = deploy(self.aws, assembly=assembly, stack=STACK)
+        self.outputs = deploy(self.aws, assembly=folder, stack=STACK)
         infrastructure.attach_node_policy(self.aws, self.outputs["NodePolicyArn"])
         self.pager = Pager(self.aws, self.outputs["AlertsTopicArn"])
         documents = seeding.shipped_policies()
