@@ -1,7 +1,7 @@
 """`relight agent check`: what works here, what does not, and what to do about it.
 
-Each check tries the real thing as this process: it makes the spool as a run would, sends no envelope, and takes no record
-from anyone. It must not know how results are shown.
+Each check tries the real thing as this process: it makes the spool as a run would, sends no envelope, and takes no
+record from anyone. It must not know how results are shown.
 """
 
 import os

@@ -174,4 +174,5 @@ class Publisher:
         moments = [max(self._kinesis.next_try, something, now + _SHORTEST_WAIT)]
         if self._overflow and self._kinesis.refusing_since is not None:
             moments += [self._kinesis.refusing_since + self._overflow_after, self._overflow.next_try]
-        return min(_LONGEST_WAIT, *(moment - now for moment in moments if moment > now))
+        soonest = min(moment for moment in moments if moment > now)
+        return min(_LONGEST_WAIT, max(_SHORTEST_WAIT, soonest - now))

@@ -22,6 +22,7 @@ from agent.kernel_log.watch import FileWatch
 log = logging.getLogger(__name__)
 
 CHUNK_BYTES = 32 * 1024
+_CHUNKS_A_LOOK = 1024
 _PRINT_BYTES = 64
 _TAIL_BYTES = 64 * 1024
 
@@ -74,12 +75,17 @@ class FileTail:
         self._close_file()
 
     def _look(self) -> list[LogRecord | LogGap]:
+        if self._descriptor < 0 and (found := self._open()):
+            return found
         if self._descriptor < 0:
-            return self._open()
-        chunk = os.read(self._descriptor, CHUNK_BYTES)
-        if chunk:
-            return self._records(self._splitter.feed(chunk), chunk)
-        return self._at_end()
+            return []
+        for _ in range(_CHUNKS_A_LOOK):  # a chunk may be the middle of a long line
+            chunk = os.read(self._descriptor, CHUNK_BYTES)
+            if not chunk:
+                return self._at_end()
+            if found := self._records(self._splitter.feed(chunk), chunk):
+                return found
+        return []
 
     def _at_end(self) -> list[LogRecord | LogGap]:
         """Nothing more to read: is this still the file at the path, and has it not shrunk?"""
