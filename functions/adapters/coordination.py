@@ -18,6 +18,7 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+from policies.coordination.states import IncidentStatus
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 BATCH_KEYS = 100  # what one BatchGetItem takes (DynamoDB quotas)
 BATCH_TRIES = 5  # unprocessed keys are throttled ones; the client has backed off between tries of its own
-MOST_OPEN = 2000  # open incidents a sweep looks at; more than that is not a fleet's bad day but a bad policy
+MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
 
 class DynamoDBCoordinationStore:
@@ -56,18 +57,20 @@ class DynamoDBCoordinationStore:
         mine = {each.id: each for each in incidents if each and each.cluster == cluster}
         return _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
 
-    def list_open(self, cluster: str) -> tuple[str, ...]:
-        """Return the ids in the index by status, longest unchanged first; the index lags the table by moments."""
+    def list_running(self, cluster: str) -> tuple[str, ...]:
+        """Return open and not parked ids of the index by status, longest unchanged first; it lags by moments."""
         pages = self._client.get_paginator("query").paginate(
             TableName=self._incidents,
             IndexName="by-status",
             KeyConditionExpression="cluster_status = :open",
-            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}},
+            FilterExpression="#status <> :parked",
+            ExpressionAttributeNames={"#status": "status"},
+            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}, ":parked": {"S": IncidentStatus.PARKED}},
             ProjectionExpression="pk",
         )
-        with calling("listing open incidents"):
+        with calling("listing incidents"):
             found = (item["pk"]["S"].removeprefix("INCIDENT#") for page in pages for item in page["Items"])
-            return tuple(islice(found, MOST_OPEN))
+            return tuple(islice(found, MOST_RUNNING))
 
     def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
         """Put ``after`` on the condition that the stored version is ``before``'s."""

@@ -4,16 +4,13 @@ A record that is no message fails alone: it comes back until the queue gives it 
 what a message means.
 """
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from policies.contract.decisions import parse_message
+from functions.ports.triage import Telemetry
+from policies.contract.decisions import AnyMessage, parse_message
 from policies.contract.errors import BadInputError
-from policies.coordination.decide import Message
-
-LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -21,10 +18,12 @@ class Delivery:
     """One message with the id of the record that brought it."""
 
     record_id: str
-    message: Message
+    message: AnyMessage
 
 
-def sort_records(records: Iterable[Mapping[str, Any]]) -> tuple[dict[str, list[Delivery]], list[str]]:
+def sort_records(
+    records: Iterable[Mapping[str, Any]], telemetry: Telemetry
+) -> tuple[dict[str, list[Delivery]], list[str]]:
     """Return the deliveries by cluster, in their order, and the ids of the records that are no messages."""
     by_cluster: dict[str, list[Delivery]] = {}
     bad: list[str] = []
@@ -32,7 +31,7 @@ def sort_records(records: Iterable[Mapping[str, Any]]) -> tuple[dict[str, list[D
         try:
             delivery = Delivery(record["messageId"], parse_message(record["body"]))
         except BadInputError as error:
-            LOG.error("record %s: %s", record["messageId"], error)  # noqa: TRY400 - the text says it all
+            telemetry.warn("A record is no message.", record=record["messageId"], reason=str(error))
             bad.append(record["messageId"])
         else:
             by_cluster.setdefault(delivery.message.cluster, []).append(delivery)

@@ -4,16 +4,14 @@ Guards (leases, holds, budgets) come before the incidents that rely on them; a c
 incident takes again. It must not decide.
 """
 
-import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
 
 from functions.coordinate.parallel import Call, run_all
 from functions.ports.coordination import CoordinationStore, Executions
+from functions.ports.triage import Telemetry
 from policies.coordination.snapshot import ConflictError, Decision
-
-LOG = logging.getLogger(__name__)
 
 
 def commit(decision: Decision, *, store: CoordinationStore, pool: Executor) -> None:
@@ -29,7 +27,7 @@ def _write(calls: Sequence[Call], pool: Executor) -> None:
 
 
 def carry_effects(
-    decision: Decision, *, store: CoordinationStore, executions: Executions, pool: Executor
+    decision: Decision, *, store: CoordinationStore, executions: Executions, telemetry: Telemetry, pool: Executor
 ) -> dict[int, Exception]:
     """Start executions, answer asks, tell the timeline; return index of the message -> error of what did not work."""
     told = [*(change.after for change in decision.incidents), *decision.retold]
@@ -42,7 +40,7 @@ def carry_effects(
     failed: dict[int, Exception] = {}
     for (index, _), error in zip(effects, run_all(pool, [call for _, call in effects]), strict=True):
         if error and index is None:
-            LOG.warning("a timeline item was not written; the incident itself has it: %s", error)
+            telemetry.warn("A timeline item was not written; the incident itself has it.", reason=str(error))
         elif error and index is not None:
             failed[index] = error
     return failed

@@ -4,7 +4,6 @@ Decides which messages come back. Whatever dies in between is healed by the mess
 step is the same when done again. It must not know what is decided.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,13 +13,14 @@ from typing import Any
 from functions.coordinate.batches import Delivery, failures, sort_records
 from functions.coordinate.carrying import carry_effects, commit
 from functions.coordinate.reading import read_snapshot
-from functions.ports.coordination import CoordinationStore, Executions
+from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_decision
+from functions.ports.coordination import CoordinationStore, Executions, Sizes
+from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
 from policies.coordination.decide import decide
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import ConflictError, Decision
 
-LOG = logging.getLogger(__name__)
 DECISION_TRIES = 4  # a cluster's messages are serial: only a run that outlived its visibility competes
 OUTAGE_AFTER = 2  # so many single messages failing in a row are not their own fault
 
@@ -31,15 +31,19 @@ class Coordinator:
 
     store: CoordinationStore
     executions: Executions
+    sizes: Sizes
+    telemetry: Telemetry
     rules: Rules
     clock: Callable[[], datetime]
     pool: Executor
 
     def take(self, records: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
         """Take the SQS *records* of one invocation; return which of them are to come back."""
-        by_cluster, failed = sort_records(records)
+        by_cluster, failed = sort_records(records, self.telemetry)
         for cluster, deliveries in by_cluster.items():
+            self.telemetry.count(TAKEN, len(deliveries))
             failed.extend(self._take_cluster(cluster, deliveries))
+        self.telemetry.count(FAILED, len(failed))
         return failures(failed)
 
     def _take_cluster(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
@@ -47,7 +51,7 @@ class Coordinator:
         try:
             return self._take_together(cluster, deliveries)
         except Exception as error:  # noqa: BLE001 - whatever one message breaks, the others are tried alone
-            LOG.warning("cluster %s: %d messages failed: %s", cluster, len(deliveries), error)
+            self.telemetry.warn("Messages failed.", cluster=cluster, count=len(deliveries), reason=explained(error))
         if len(deliveries) == 1:
             return [deliveries[0].record_id]
         failed: list[str] = []
@@ -59,9 +63,12 @@ class Coordinator:
 
     def _take_together(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
         decision = self._decide(cluster, deliveries)
-        failed = carry_effects(decision, store=self.store, executions=self.executions, pool=self.pool)
+        failed = carry_effects(
+            decision, store=self.store, executions=self.executions, telemetry=self.telemetry, pool=self.pool
+        )
         for index, error in {**failed, **decision.refused}.items():
-            LOG.error("record %s comes back: %s", deliveries[index].record_id, error, exc_info=error)
+            record = deliveries[index].record_id
+            self.telemetry.warn("A message comes back.", cluster=cluster, record=record, reason=explained(error))
         return [deliveries[index].record_id for index in sorted({*failed, *decision.refused})]
 
     def _decide(self, cluster: str, deliveries: Sequence[Delivery]) -> Decision:
@@ -74,6 +81,7 @@ class Coordinator:
                 messages,
                 store=self.store,
                 executions=self.executions,
+                sizes=self.sizes,
                 rules=self.rules,
                 now=now,
                 pool=self.pool,
@@ -82,7 +90,9 @@ class Coordinator:
             try:
                 commit(decision, store=self.store, pool=self.pool)
             except ConflictError:
+                self.telemetry.count(CONFLICTS)
                 continue
+            tell_decision(self.telemetry, decision, messages, now)
             return decision
         raise DependencyError(
             f"cluster {cluster} kept changing under {DECISION_TRIES} decisions.", hint="It is tried again."

@@ -11,6 +11,9 @@ from botocore.config import Config
 
 from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.executions import StepFunctionsExecutions
+from functions.adapters.seen import DynamoSeen
+from functions.adapters.sizes import SeenSizes
+from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
 from functions.coordinate.settings import Settings
@@ -22,27 +25,36 @@ _CLIENT = Config(
     max_pool_connections=WORKERS,
     retries={"mode": "standard", "total_max_attempts": 3},
 )
+TELEMETRY = PowertoolsTelemetry()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @cache
 def wired() -> Coordinator:
     """Return coordinate with its ports, made once a process."""
     settings = Settings.from_environment(os.environ)
+    dynamodb = boto3.client("dynamodb", config=_CLIENT)
     return Coordinator(
         store=DynamoDBCoordinationStore(
-            boto3.client("dynamodb", config=_CLIENT),
+            dynamodb,
             fleet_table=settings.fleet_table,
             incidents_table=settings.incidents_table,
         ),
         executions=StepFunctionsExecutions(
             boto3.client("stepfunctions", config=_CLIENT), state_machine_arn=settings.state_machine_arn
         ),
+        sizes=SeenSizes(DynamoSeen(dynamodb, settings.fleet_table, _now), _now),
+        telemetry=TELEMETRY,
         rules=settings.rules,
-        clock=lambda: datetime.now(UTC),
+        clock=_now,
         pool=ThreadPoolExecutor(WORKERS),
     )
 
 
 def handle(event: dict[str, Any], context: object) -> dict[str, list[dict[str, str]]]:
     """Take a batch from the decisions queue; answer which records come back."""
-    return wired().take(event["Records"])
+    with TELEMETRY.flushed():
+        return wired().take(event["Records"])

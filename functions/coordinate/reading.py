@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from functions.coordinate.parallel import run_all
-from functions.ports.coordination import CoordinationStore, Executions
-from policies.contract.decisions import SweepMessage
-from policies.coordination.decide import Message, keys_behind, keys_of
+from functions.ports.coordination import CoordinationStore, Executions, Sizes
+from policies.contract.decisions import AnyMessage, SweepMessage
+from policies.coordination.decide import keys_behind, keys_of
 from policies.coordination.incident import Incident
+from policies.coordination.limits import scopes_in_percent
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import ExecutionState, Snapshot
 from policies.coordination.sweep import to_look_up
@@ -20,21 +21,25 @@ from policies.coordination.sweep import to_look_up
 
 def read_snapshot(
     cluster: str,
-    messages: Sequence[Message],
+    messages: Sequence[AnyMessage],
     *,
     store: CoordinationStore,
     executions: Executions,
+    sizes: Sizes,
     rules: Rules,
     now: datetime,
     pool: Executor,
 ) -> Snapshot:
     """Return all that a decision over *messages* needs; only a sweep lists and looks up executions."""
     sweeping = any(isinstance(message, SweepMessage) for message in messages)
-    listed = store.list_open(cluster) if sweeping else ()
+    listed = store.list_running(cluster) if sweeping else ()
     snapshot = store.read(cluster, keys_of(messages, listed))
     behind = keys_behind(snapshot, messages, now, rules)
     if behind:
         snapshot = snapshot.merged(store.read(cluster, behind))
+    percentages = [scope for each in snapshot.incidents.values() for scope in scopes_in_percent(each)]
+    if percentages:
+        snapshot = replace(snapshot, sizes=dict.fromkeys(percentages, sizes.count(cluster)))
     if sweeping:
         silent = to_look_up(snapshot.incidents.values(), now, rules)
         snapshot = replace(snapshot, executions=_look_up(silent, executions, pool))

@@ -1,6 +1,6 @@
 """What coordinate needs of the world: its documents, and handle-incident's executions.
 
-It must not know DynamoDB or Step Functions. Twins: `policies/coordination/memory.py`, `functions/twins/executions.py`.
+It must not know DynamoDB or Step Functions. Twins: `policies/coordination/memory.py`, `functions/twins/`.
 Whatever fails for now raises DependencyError.
 """
 
@@ -21,8 +21,8 @@ class CoordinationStore(Protocol):
         """Return the documents that *keys* name; what is not there is left out."""
         ...
 
-    def list_open(self, cluster: str) -> tuple[str, ...]:
-        """Return ids of incidents that are open, or were a moment ago: the caller reads them before it believes it."""
+    def list_running(self, cluster: str) -> tuple[str, ...]:
+        """Return ids of incidents that run, or did a moment ago: the caller reads them before it believes it."""
         ...
 
     def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
@@ -31,6 +31,14 @@ class CoordinationStore(Protocol):
 
     def write_lines(self, incident: Incident) -> None:
         """Write the timeline items of the incident's newest lines; again is the same."""
+        ...
+
+
+class Sizes(Protocol):
+    """How large clusters are, for limits in per cent."""
+
+    def count(self, cluster: str) -> int:
+        """Return how many nodes of *cluster* live; 0 when that is unknown."""
         ...
 
 

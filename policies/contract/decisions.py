@@ -146,11 +146,31 @@ class SweepMessage(Model):
         return stable_id("sweep", self.cluster, self.at.strftime("%Y-%m-%dT%H:%M"))
 
 
-Message = Annotated[FindingsMessage | AskMessage | SweepMessage, Field(discriminator="type")]
-_MESSAGE: TypeAdapter[FindingsMessage | AskMessage | SweepMessage] = TypeAdapter(Message)
+class CloseMessage(Model):
+    """A person has seen to an incident, mostly a parked one: it lets go of its node, its run and its budgets.
+
+    What it left stopped or cordoned is the person's to let go on.
+    """
+
+    schema_version: Literal[1] = 1
+    type: Literal["close"] = "close"
+    cluster: str
+    incident: str
+    by: str
+    reason: str
+
+    @property
+    def deduplication_id(self) -> str:
+        """Return the same id for the same wish."""
+        return stable_id("close", self.incident, self.by, self.reason)
 
 
-def parse_message(body: str | bytes) -> FindingsMessage | AskMessage | SweepMessage:
+AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage
+Message = Annotated[AnyMessage, Field(discriminator="type")]
+_MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
+
+
+def parse_message(body: str | bytes) -> AnyMessage:
     """Return the message in *body*; BadInputError with the reason when there is none."""
     try:
         return _MESSAGE.validate_json(body)

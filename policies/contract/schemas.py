@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from policies.contract.decisions import (
     Answer,
     AskMessage,
+    CloseMessage,
     Finding,
     FindingsMessage,
     RungReport,
@@ -26,6 +27,7 @@ WIRE_FORMS: dict[str, type[BaseModel]] = {
     "findings_message": FindingsMessage,
     "ask_message": AskMessage,
     "sweep_message": SweepMessage,
+    "close_message": CloseMessage,
     "answer": Answer,
     "rung_report": RungReport,
     "rung_request": RungRequest,

@@ -7,8 +7,9 @@ keep anything between two calls.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from policies.contract.decisions import AskMessage, FindingsMessage, SweepMessage
+from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, FindingsMessage
 from policies.coordination.asks import take_ask
+from policies.coordination.closing import take_close
 from policies.coordination.findings import take_findings
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.limits import limits_of
@@ -17,16 +18,14 @@ from policies.coordination.snapshot import Decision, Keys, Snapshot
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
 from policies.coordination.working import Working
 
-Message = FindingsMessage | AskMessage | SweepMessage
 
-
-def keys_of(messages: Iterable[Message], open_incidents: Iterable[str] = ()) -> Keys:
+def keys_of(messages: Iterable[AnyMessage], open_incidents: Iterable[str] = ()) -> Keys:
     """Return what *messages* name themselves; *open_incidents* are the ids that a sweep looks at."""
     incidents = set(open_incidents)
     leases: set[str] = set()
     jobs: set[str] = set()
     for message in messages:
-        if isinstance(message, AskMessage):
+        if isinstance(message, AskMessage | CloseMessage):
             incidents.add(message.incident)
         elif isinstance(message, FindingsMessage):
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
@@ -36,18 +35,18 @@ def keys_of(messages: Iterable[Message], open_incidents: Iterable[str] = ()) -> 
     return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
 
 
-def keys_behind(snapshot: Snapshot, messages: Iterable[Message], now: datetime, rules: Rules) -> Keys:
+def keys_behind(snapshot: Snapshot, messages: Iterable[AnyMessage], now: datetime, rules: Rules) -> Keys:
     """Return what the documents read so far point to: holders of leases, and the guards of incidents that may move."""
     keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values()))
-    asked = {message.incident for message in messages if isinstance(message, AskMessage)}
+    named = {message.incident for message in messages if isinstance(message, AskMessage | CloseMessage)}
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
-        if incident.id in asked or incident.id in silent or is_overdue(incident, now):
+        if incident.id in named or incident.id in silent or is_overdue(incident, now):
             keys |= _guards(incident)
     return keys - _read(snapshot)
 
 
-def decide(snapshot: Snapshot, messages: Sequence[Message], now: datetime, *, rules: Rules) -> Decision:
+def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *, rules: Rules) -> Decision:
     """Return what follows from *messages*, in their order. *snapshot* holds what the two functions above asked for."""
     work = Working.on(snapshot)
     refused: dict[int, Exception] = {}
@@ -63,11 +62,13 @@ def decide(snapshot: Snapshot, messages: Sequence[Message], now: datetime, *, ru
     return work.decision(refused)
 
 
-def _take(work: Working, message: Message, rules: Rules, now: datetime) -> None:
+def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> None:
     if isinstance(message, AskMessage):
         take_ask(work, message, rules, now)
     elif isinstance(message, FindingsMessage):
         take_findings(work, message, rules, now)
+    elif isinstance(message, CloseMessage):
+        take_close(work, message, now)
     else:
         take_sweep(work, now)
 

@@ -68,7 +68,7 @@ class Advanced:
     report: RungReport
 
     def line(self, now: datetime) -> Line:
-        return Line(STAGE_OF.get(self.report.rung, "settled"), min(self.report.at, now), self.report.reason)
+        return Line(STAGE_OF.get(self.report.rung, "done"), min(self.report.at, now), self.report.reason)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from policies.contract.decisions import Limit
 from policies.coordination import budgets
 from policies.coordination.incident import Incident
+from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 
 
@@ -20,6 +21,17 @@ def limits_of(incident: Incident) -> Mapping[str, Limit]:
         for name, limit in sorted(incident.policy.limits.items())
     )
     return {scope: limit for scope, limit in scopes if scope is not None}
+
+
+def scopes_in_percent(incident: Incident) -> tuple[str, ...]:
+    """Return the scopes as large as the cluster whose size must be known before *incident* settles.
+
+    Nobody knows how many nodes a rack or a job has: a percentage of those stays at its floor.
+    """
+    if incident.status is not IncidentStatus.SETTLING:
+        return ()
+    limits = limits_of(incident).items()
+    return tuple(scope for scope, limit in limits if limit.percent is not None and limit.per in {"cluster", "policy"})
 
 
 def reserve_all(work: Working, incident: Incident, now: datetime) -> str:

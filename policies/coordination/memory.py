@@ -39,10 +39,10 @@ class MemoryStore:
                 _pick(self._budgets, cluster, keys.budgets),
             )
 
-    def list_open(self, cluster: str) -> tuple[str, ...]:
-        """Return the ids of the open incidents, longest unchanged first."""
+    def list_running(self, cluster: str) -> tuple[str, ...]:
+        """Return the ids of the incidents that an execution should be at work on, longest unchanged first."""
         with self._lock:
-            mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_open]
+            mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_running]
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
 
     def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:

@@ -27,6 +27,7 @@ Stage = Literal[
     "resumed",
     "confirmed",
     "closed",
+    "done",  # a rung that has no stage of its own
     "settled",  # nothing has spoken against it: budgets and holds are taken, acts begin
     "joined",  # one more finding of the same node, or a late one
     "skipped",  # a rung failed that is not worth stopping for

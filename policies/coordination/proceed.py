@@ -82,9 +82,10 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
         if left:
             return ended(left)
     if incident.job and planned.rung is Rung.SUSPEND_JOB:
-        resumer = work.job(incident.job.id).resumer
-        if resumer not in {None, incident.id}:
-            return Told("wait", f"incident {resumer} is resuming the run", wait=RESUMER_WAIT_SECONDS)
+        job = holds.hold(work.job(incident.job.id), incident.id)  # a ladder may come to it without the hold
+        work.jobs[job.id] = job
+        if job.resumer not in {None, incident.id}:
+            return Told("wait", f"incident {job.resumer} is resuming the run", wait=RESUMER_WAIT_SECONDS)
     return Told("act", rung=planned.rung, executor=planned.executor)
 
 

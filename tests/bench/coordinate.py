@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
 from functions.twins.executions import MemoryExecutions
+from functions.twins.sizes import MemorySizes
+from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import FindingsMessage
 from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
@@ -62,7 +64,9 @@ def _run(bodies: list[str]) -> float:
     """Return the seconds until the last of the incidents is persisted and started."""
     store, executions = SlowStore(), SlowExecutions()
     with ThreadPoolExecutor(WORKERS) as pool:
-        coordinator = Coordinator(store, executions, RULES, lambda: datetime.now(UTC), pool)
+        coordinator = Coordinator(
+            store, executions, MemorySizes(), MemoryTelemetry(), RULES, lambda: datetime.now(UTC), pool
+        )
         began = time.perf_counter()
         for first in range(0, len(bodies), BATCH):
             batch = bodies[first : first + BATCH]

@@ -122,14 +122,14 @@ def test_a_released_lease_is_still_there(store: CoordinationStore) -> None:
     assert (found.released, found.outcome, found.released_at) == (True, "replaced", at(9))
 
 
-def test_open_incidents_are_listed_by_cluster_longest_unchanged_first(store: CoordinationStore) -> None:
+def test_running_incidents_are_listed_by_cluster_longest_unchanged_first(store: CoordinationStore) -> None:
     first, second, elsewhere = opened("i-1"), opened("i-2"), opened("i-3", "sage")
     for incident in (first, second, elsewhere):
         store.write(Change(None, incident))
     store.write(Change(first, touched(first, 5)))
-    closed = opened("i-4").model_copy(update={"status": IncidentStatus.CLOSED})
-    store.write(Change(None, closed))
-    assert store.list_open(CLUSTER) == (second.id, first.id)
+    for node, status in (("i-4", IncidentStatus.CLOSED), ("i-5", IncidentStatus.PARKED)):
+        store.write(Change(None, opened(node).model_copy(update={"status": status})))
+    assert store.list_running(CLUSTER) == (second.id, first.id)
 
 
 def test_clusters_do_not_see_each_other(store: CoordinationStore) -> None:
@@ -166,7 +166,7 @@ def test_a_missing_table_is_a_dependency_that_failed() -> None:
         with pytest.raises(DependencyError):
             store.read(CLUSTER, Keys(frozenset({"x"})))
         with pytest.raises(DependencyError):
-            store.list_open(CLUSTER)
+            store.list_running(CLUSTER)
 
 
 def test_items_can_be_read_by_a_person_and_an_index() -> None:

@@ -22,6 +22,8 @@ from functions.coordinate.coordinate import Coordinator
 from functions.settings import ClusterSettings
 from functions.twins.acts import MemoryActStore, MemoryLeaseReader
 from functions.twins.executions import MemoryExecutions
+from functions.twins.sizes import MemorySizes
+from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import Answer, FindingsMessage, RungRequest, SweepMessage
 from policies.contract.rungs import Rung
 from policies.coordination.incident import Incident, execution_name
@@ -133,6 +135,8 @@ class World:
         self.coordinator = Coordinator(
             store=Guarded(self.store, self.crashes, ("write", "write_lines")),
             executions=Guarded(self.executions, self.crashes, ("start", "answer")),
+            sizes=MemorySizes(),
+            telemetry=MemoryTelemetry(),
             rules=rules,
             clock=lambda: self.now,
             pool=Inline(),

@@ -57,6 +57,25 @@ def test_the_ladder_goes_on_with_what_is_not_done_yet() -> None:
     assert stages.count("escalated") == 1
 
 
+def test_a_ladder_that_stops_the_run_takes_its_hold_and_resumes_it() -> None:
+    site = Site()
+    policy = plan(Action.ISOLATE, otherwise=(Action.REPLACE_NODE, Action.RESUME_JOB))
+    failing_once = {"left": 1}
+
+    def isolate(context: ActContext) -> RungReport:
+        if failing_once["left"]:
+            failing_once["left"] -= 1
+            return context.failed("the API refused")
+        return acts_on(site)[Rung.ISOLATE].advance(context)
+
+    world = story(site, {Rung.ISOLATE: Does(isolate)}, policy)
+    world.run(7200)
+    incident = world.incident("i-1")
+    assert incident.status is IncidentStatus.CLOSED
+    assert incident.facts["confirmed_step"] == 901
+    assert site.stopped == {"train/llm": False}
+
+
 def test_the_ladder_that_ends_with_a_page_tells_why() -> None:
     world = story(Site(), {Rung.REPLACE_NODE: Does(fails)})
     world.run(7200)

@@ -8,7 +8,9 @@ import pytest
 
 from functions.coordinate.coordinate import Coordinator
 from functions.twins.executions import MemoryExecutions
-from policies.contract.decisions import AskMessage, FindingsMessage, SweepMessage
+from functions.twins.sizes import MemorySizes
+from functions.twins.triage import MemoryTelemetry
+from policies.contract.decisions import AskMessage, FindingsMessage, Limit, SweepMessage
 from policies.contract.errors import DependencyError
 from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
@@ -17,7 +19,7 @@ from policies.coordination.leases import Lease
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
-from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
+from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings, plan
 
 Written = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
 
@@ -78,7 +80,10 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.pool = ThreadPoolExecutor(4)
-        self.coordinator = Coordinator(self.store, self.executions, RULES, lambda: self.now, self.pool)
+        self.sizes, self.telemetry = MemorySizes(), MemoryTelemetry()
+        self.coordinator = Coordinator(
+            self.store, self.executions, self.sizes, self.telemetry, RULES, lambda: self.now, self.pool
+        )
 
     def take(self, *bodies: FindingsMessage | AskMessage | SweepMessage | str) -> list[int]:
         """Take a batch; return the positions of what comes back."""
@@ -195,3 +200,34 @@ def test_a_sweep_looks_up_who_is_silent_and_starts_anew(bench: Bench) -> None:
     assert bench.take(SweepMessage(cluster=CLUSTER, at=at(120))) == []
     assert bench.incident().attempt == 2
     assert bench.incident().execution in bench.executions.started
+
+
+def test_a_percentage_is_taken_of_the_living_nodes(bench: Bench) -> None:
+    policy = plan(limits={"replacements": Limit(percent=50, within_seconds=600)})
+    bench.sizes.nodes[CLUSTER] = 4
+    nodes = ("i-1", "i-2", "i-3")
+    bench.take(*(findings(finding(node, policy=policy)) for node in nodes))
+    bench.now = at(30)
+    bench.take(*(ask(bench.incident(node).id) for node in nodes))
+    statuses = sorted(bench.incident(node).status for node in nodes)
+    assert statuses == [IncidentStatus.ACTING, IncidentStatus.ACTING, IncidentStatus.PARKED]
+
+
+def test_figures_tell_what_happened(bench: Bench) -> None:
+    bench.store.conflicts = 1
+    bench.now = at(3)
+    bench.take(findings(finding()), "{")
+    bench.now = at(30)
+    bench.take(ask(bench.incident().id))
+    bench.now = at(2000)
+    bench.take(SweepMessage(cluster=CLUSTER, at=at(2000)))
+    counted = {name: value for name, value in bench.telemetry.counts.items() if value}
+    assert counted == {
+        "MessagesTaken": 3,
+        "MessagesFailed": 1,
+        "DecisionsRepeated": 1,
+        "IncidentsOpened": 1,
+        "IncidentsParked": 1,
+    }
+    assert bench.telemetry.seconds == [("SecondsFromQueuedToDecided", 3.0)]
+    assert [remark for remark, _ in bench.telemetry.remarks] == ["A record is no message."]

@@ -1,0 +1,24 @@
+"""A person closes an incident: whatever it held is let go, and it takes no further step.
+
+It must not undo anything in the world: what was stopped or cordoned is seen to by that person.
+"""
+
+from datetime import datetime
+
+from policies.contract.decisions import CloseMessage
+from policies.contract.errors import BadInputError
+from policies.coordination.endings import close
+from policies.coordination.working import Working
+
+
+def take_close(work: Working, message: CloseMessage, now: datetime) -> None:
+    """Close the incident that *message* names; one that is closed stays as it is. BadInputError when there is none."""
+    incident = work.incidents.get(message.incident)
+    if incident is None:
+        raise BadInputError(
+            f"there is no incident {message.incident} in cluster {message.cluster}.", hint="Check id and cluster."
+        )
+    if not incident.status.is_open:
+        work.retold[incident.id] = incident
+        return
+    close(work, incident, f"by {message.by}: {message.reason}", now)
