@@ -1,0 +1,95 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from agent.check import check_node
+from agent.settings import PREFIX
+from agent.spool.limits import SpoolLimits
+from agent.spool.opening import open_spool
+from console.main import main
+from tests.tools.agent_events import ManualClock, describe_loss, new_ids
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "kernel.log").touch()
+    values = {
+        "CLUSTER": "c",
+        "STREAM": "faults",
+        "INSTANCE_ID": "i-1",
+        "KERNEL_LOG": str(tmp_path / "kernel.log"),
+        "SPOOL_DIR": str(tmp_path / "spool"),
+        "METADATA_ENDPOINT": "http://127.0.0.1:1",
+    }
+    return {f"{PREFIX}{name}": value for name, value in values.items()} | {"AWS_REGION": "us-east-1"}
+
+
+@pytest.fixture
+def stream() -> Iterator[None]:
+    with mock_aws():
+        boto3.client("kinesis", region_name="us-east-1").create_stream(StreamName="faults", ShardCount=1)
+        yield
+
+
+def results(environ: dict[str, str]) -> dict[str, bool]:
+    return {result.name: result.ok for result in check_node(None, environ)}
+
+
+def test_where_everything_works_every_check_says_so(environ: dict[str, str], stream: None) -> None:
+    assert results(environ) == {
+        "settings": True,
+        "identity": True,
+        "kernel log": True,
+        "spool": True,
+        "job file": True,
+        "kinesis": True,
+        "overflow": True,
+    }
+
+
+def test_each_check_fails_alone_and_says_what_to_do(environ: dict[str, str], stream: None, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    environ |= {f"{PREFIX}STREAM": "missing", f"{PREFIX}SPOOL_DIR": str(tmp_path / "file")}
+    found = {result.name: result for result in check_node(None, environ)}
+    assert [name for name, result in found.items() if not result.ok] == ["spool", "kinesis"]
+    assert all(result.hint for result in found.values() if not result.ok)
+
+
+def test_nobody_who_says_who_we_are_fails_identity(environ: dict[str, str], stream: None) -> None:
+    del environ[f"{PREFIX}INSTANCE_ID"]
+    del environ["AWS_REGION"]
+    failed = [name for name, ok in results(environ).items() if not ok]
+    assert failed == ["identity", "spool", "kinesis"]
+
+
+def test_a_spool_in_use_is_a_running_agent_and_no_failure(
+    environ: dict[str, str], stream: None, tmp_path: Path
+) -> None:
+    with open_spool(
+        tmp_path / "spool",
+        owner="i-1",
+        limits=SpoolLimits(),
+        clock=ManualClock(),
+        new_id=new_ids(),
+        describe_loss=describe_loss,
+    ):
+        assert results(environ)["spool"]
+
+
+def test_the_command_shows_each_and_fails_with_any(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert main(["agent", "check"]) == 1
+    shown = capsys.readouterr().out
+    assert "ok    spool" in shown
+    assert "FAIL  kinesis     Kinesis is not reached" in shown
+
+
+def test_wrong_settings_are_the_only_answer() -> None:
+    assert results({}) == {"settings": False}

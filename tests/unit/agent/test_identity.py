@@ -1,0 +1,89 @@
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from agent.identity import InstanceMetadata, identify, read_boot_id
+from agent.settings import Settings
+from policies.contract.errors import DependencyError, SettingsError
+
+FACTS = {
+    "/latest/meta-data/instance-id": "i-0abc",
+    "/latest/meta-data/instance-type": "p5.48xlarge",
+    "/latest/meta-data/placement/availability-zone": "us-east-1a",
+}
+
+
+class _Service(BaseHTTPRequestHandler):
+    def do_PUT(self) -> None:
+        valid = self.path == "/latest/api/token" and self.headers["X-aws-ec2-metadata-token-ttl-seconds"] == "60"
+        self._answer(200 if valid else 400, "a-token")
+
+    def do_GET(self) -> None:
+        known = self.headers["X-aws-ec2-metadata-token"] == "a-token"
+        self._answer((200 if self.path in FACTS else 404) if known else 401, FACTS.get(self.path, ""))
+
+    def _answer(self, status: int, text: str) -> None:
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Service) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def settings(**values: str) -> Settings:
+    return Settings.model_validate({"cluster": "c", "stream": "s", "node_name": "node-1", "boot_id": "b", **values})
+
+
+def test_the_instance_s_metadata_says_who_we_are(endpoint: str) -> None:
+    node = identify(settings(), InstanceMetadata(endpoint))
+    assert (node.cluster, node.name, node.boot_id) == ("c", "node-1", "b")
+    assert (node.instance_id, node.instance_type, node.availability_zone) == ("i-0abc", "p5.48xlarge", "us-east-1a")
+
+
+def test_settings_win_and_nobody_is_asked() -> None:
+    def nobody(path: str) -> str:
+        raise AssertionError(path)
+
+    node = identify(settings(instance_id="i-1", availability_zone="z"), nobody)
+    assert (node.instance_id, node.instance_type, node.availability_zone) == ("i-1", "", "z")
+
+
+def test_what_only_informs_may_be_missing() -> None:
+    def knows_the_id_only(path: str) -> str:
+        if path != "instance-id":
+            msg = "no"
+            raise DependencyError(msg)
+        return "i-2"
+
+    assert identify(settings(), knows_the_id_only).instance_type == ""
+
+
+def test_nobody_who_says_the_instance_id_is_a_settings_error() -> None:
+    with pytest.raises(SettingsError, match="RELIGHT_AGENT_INSTANCE_ID"):
+        identify(settings(), InstanceMetadata("http://127.0.0.1:1"))
+
+
+def test_an_unknown_fact_is_a_dependency_error(endpoint: str) -> None:
+    with pytest.raises(DependencyError, match="HTTP 404"):
+        InstanceMetadata(endpoint)("spot/instance-action")
+
+
+def test_the_kernel_s_boot_id_is_read(tmp_path: Path) -> None:
+    (tmp_path / "boot_id").write_text("da38098f\n")
+    assert read_boot_id(tmp_path / "boot_id") == "da38098f"
+    with pytest.raises(SettingsError, match="RELIGHT_AGENT_BOOT_ID"):
+        read_boot_id(tmp_path / "missing")

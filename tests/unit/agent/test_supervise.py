@@ -1,0 +1,44 @@
+import json
+import logging
+import threading
+
+import pytest
+
+from agent import supervise
+from agent.logs import JsonFormatter
+
+
+def test_a_source_that_fails_is_begun_again_and_stops_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "_FIRST_SECONDS", 0.001)
+    stop = threading.Event()
+    tries: list[int] = []
+
+    def run(stop: threading.Event) -> None:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            raise OSError(13, "Permission denied")
+        if len(tries) == 2:
+            msg = "a bug"
+            raise ValueError(msg)
+        stop.wait()
+
+    thread = supervise.start("kernel_log", run, stop)
+    while len(tries) < 3:
+        assert thread.is_alive()
+    stop.set()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert tries == [0, 1, 2]
+
+
+def test_a_log_line_is_one_json_object_with_what_was_given() -> None:
+    record = logging.makeLogRecord(
+        {"name": "agent", "levelname": "WARNING", "msg": "lane %s", "args": ("x",), "tries": 3, "created": 0.5}
+    )
+    assert json.loads(JsonFormatter().format(record)) == {
+        "at": "1970-01-01T00:00:00.500000Z",
+        "level": "warning",
+        "logger": "agent",
+        "message": "lane x",
+        "tries": 3,
+    }
