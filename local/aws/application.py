@@ -4,6 +4,7 @@ It holds no state of its own; the parts that do come in by keyword.
 """
 
 import logging
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ from local.aws.faults import Faults
 from local.aws.http_server import AnswerDroppedError
 from local.aws.recorder import Recorder
 from local.aws.serial import Serial
+from local.peers import kill_peer
 
 _log = logging.getLogger(__name__)
 
@@ -41,12 +43,15 @@ class Application:
             return self._moto(environ, start_response)
         self._record(call)
         fault = self._faults.take(call)
-        if fault is not None and fault.error_code is not None:
+        if fault is None:
+            return self._serve(call, environ, start_response)
+        if fault.error_code is not None:
             return respond(call.service, fault.error_code, fault.message, start_response)
-        answer = self._serve(call, environ, start_response)
-        if fault is not None:
-            raise AnswerDroppedError("this answer is dropped on purpose; the effect has happened")
-        return answer
+        if fault.kill != "before":
+            self._serve(call, environ, start_response)
+        if fault.kill is not None:
+            _kill_caller(environ)
+        raise AnswerDroppedError("this answer is dropped on purpose")
 
     def _record(self, call: Call) -> None:
         try:
@@ -63,3 +68,9 @@ class Application:
             _log.exception("%s:%s failed inside moto", call.service, call.operation)
             text = f"the embedded AWS failed inside: {type(error).__name__}: {error}"
             return respond(call.service, "InternalFailure", text, start_response)
+
+
+def _kill_caller(environ: dict[str, Any]) -> None:
+    """Workers descend from this process, agents from the one that started it."""
+    pid = kill_peer(int(environ["REMOTE_PORT"]), int(environ["SERVER_PORT"]), ancestor=os.getppid())
+    _log.warning("killed process %s in mid-call, on purpose", pid)

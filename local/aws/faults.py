@@ -1,28 +1,45 @@
-"""Faults on command: the next calls of an operation fail, or happen and lose their answer."""
+"""Faults on command: the next calls of an operation fail, lose their answer, or cost their caller its life."""
 
+import base64
+import binascii
 import threading
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from local.aws.calls import Call
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is to happen to the next `times` calls. No `error_code`: the call is done, its answer is dropped."""
+    """What is to happen to the next `times` calls. No `error_code`: the call is done, its answer is dropped.
+
+    `kill`: the calling process is killed before the call is done, or after it and before it hears of it.
+    `containing`: only calls whose body (or the record in it) holds this text.
+    """
 
     service: str
     operation: str
     times: int
     error_code: str | None = None
     principal: str | None = None
+    containing: str = ""
+    kill: Literal["before", "after"] | None = None
     message: str = "failed on purpose"
 
     def matches(self, call: Call) -> bool:
-        return (call.service, call.operation) == (self.service, self.operation) and self.principal in {
-            None,
-            call.principal,
-        }
+        return (
+            (call.service, call.operation) == (self.service, self.operation)
+            and self.principal in {None, call.principal}
+            and (not self.containing or self.containing.encode() in call.body + _record(call))
+        )
+
+
+def _record(call: Call) -> bytes:
+    """What Kinesis is given, which travels as base64."""
+    try:
+        return base64.b64decode(str(call.parameters.get("Data", "")))
+    except (binascii.Error, ValueError):
+        return b""
 
 
 class Faults:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -150,20 +150,53 @@ class EmbeddedAws:
         self.control("set_training_job", name=name, status=status, secondary=secondary, reason=reason)
 
     def fail_next(
-        self, service: str, operation: str, error_code: str, times: int = 1, *, principal: str | None = None
+        self,
+        service: str,
+        operation: str,
+        error_code: str,
+        times: int = 1,
+        *,
+        principal: str | None = None,
+        containing: str = "",
     ) -> None:
-        """Let the next calls fail with `error_code`, before anything happens. `service` is the IAM prefix."""
-        self._add_fault(service, operation, times, error_code, principal)
+        """Let the next calls fail with `error_code`, before anything happens. `service` is the IAM prefix.
 
-    def drop_answer(self, service: str, operation: str, times: int = 1, *, principal: str | None = None) -> None:
+        `principal` and `containing` (text in the body, or in the record that is put) narrow which calls are meant.
+        """
+        self._add_fault(service, operation, times, principal, containing, error_code=error_code)
+
+    def drop_answer(
+        self, service: str, operation: str, times: int = 1, *, principal: str | None = None, containing: str = ""
+    ) -> None:
         """Let the next calls happen, and break the connection instead of answering."""
-        self._add_fault(service, operation, times, None, principal)
+        self._add_fault(service, operation, times, principal, containing)
+
+    def kill_caller_next(
+        self,
+        service: str,
+        operation: str,
+        when: Literal["before", "after"] = "after",
+        times: int = 1,
+        *,
+        principal: str | None = None,
+        containing: str = "",
+    ) -> None:
+        """Let the process that makes the next call die (SIGKILL) before the effect, or after it without an answer."""
+        self._add_fault(service, operation, times, principal, containing, kill=when)
+
+    def pending_faults(self) -> list[dict[str, Any]]:
+        """The faults that have not happened yet."""
+        return list(self.control("pending_faults"))
+
+    def clear_faults(self) -> None:
+        """Forget the faults that have not happened yet."""
+        self.control("clear_faults")
 
     def _add_fault(
-        self, service: str, operation: str, times: int, error_code: str | None, principal: str | None
+        self, service: str, operation: str, times: int, principal: str | None, containing: str, **how: str
     ) -> None:
-        arguments = {"service": service, "operation": operation, "times": times}
-        self.control("add_fault", **arguments, error_code=error_code, principal=principal)
+        arguments = {"service": service, "operation": operation, "times": times, "principal": principal}
+        self.control("add_fault", **arguments, containing=containing, **how)
 
     def close(self) -> None:
         """Stop the server and its workers. Calling it twice is fine."""

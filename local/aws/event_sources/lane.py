@@ -63,13 +63,20 @@ class Lane:
 
     def _run(self) -> None:
         while self._mapping.exists():
-            rings = self._mapping.bell.rings
-            records = self._collect() if self._mapping.is_enabled() else ()
-            if records:
-                self._settle(Batch(records))
-            else:
-                self._mapping.bell.wait(rings, IDLE_SECONDS)
+            try:
+                self._step()
+            except Exception:  # noqa: BLE001 - logged; a lane that ended would stop its shard without a word
+                _log.exception("a lane of %s failed; it goes on from its checkpoint", self._mapping.uuid)
+                time.sleep(IDLE_SECONDS)
         self._source.close()
+
+    def _step(self) -> None:
+        rings = self._mapping.bell.rings
+        records = self._collect() if self._mapping.is_enabled() else ()
+        if records:
+            self._settle(Batch(records))
+        else:
+            self._mapping.bell.wait(rings, IDLE_SECONDS)
 
     def _collect(self) -> tuple[StreamRecord, ...]:
         """The next batch: full, or as full as it got within the batching window."""

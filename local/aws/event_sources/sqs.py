@@ -119,13 +119,20 @@ class QueuePoller:
         while self._mapping.exists():
             rings = self._mapping.bell.rings
             self._slots.acquire()
-            messages = self._collect() if self._mapping.is_enabled() else []
+            messages = self._receive()
             if messages:
                 self._pool.submit(self._settle, messages)
             else:
                 self._slots.release()
                 self._mapping.bell.wait(rings, sqs_delivery.seconds_to_next(self._queue, IDLE_SECONDS))
         self._pool.shutdown(wait=False)
+
+    def _receive(self) -> list[Any]:
+        try:
+            return self._collect() if self._mapping.is_enabled() else []
+        except Exception:  # noqa: BLE001 - logged; a poller that ended would stop its queue without a word
+            _log.exception("receiving from %s failed", self._mapping.source_arn)
+            return []
 
     def _collect(self) -> list[Any]:
         """The next batch; a standard queue may wait for more within the batching window."""

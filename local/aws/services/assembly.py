@@ -1,6 +1,5 @@
 """Puts the simulated services together and gives the control endpoint its handles on them."""
 
-
 from local.aws.bells import Bells
 from local.aws.clock import Clock
 from local.aws.control import Control

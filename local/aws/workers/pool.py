@@ -21,6 +21,9 @@ from local.aws.workers import wire
 # More idle workers of one function than this are let go: a burst must not hold memory for the rest of a run.
 MAX_IDLE_PER_FUNCTION = 8
 _SPARE_SECONDS = 0.05  # what the answer of a worker may take on its way after the deadline
+# A new worker imports the function's code. Lambda gives this init phase ten seconds of its own ("Lambda execution
+# environment lifecycle").
+_INIT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +42,21 @@ class WorkerSpec:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a worker said: the payload, and whether the handler raised."""
+    """What a worker said: the payload, whether the handler raised, and whether this was the worker's last word."""
 
     payload: bytes
     failed: bool
+    has_ended: bool = False
 
 
 class _Worker:
     def __init__(self, pid: int, channel: socket.socket) -> None:
         self.pid = pid
         self._channel = channel
+        self._is_ready = False
 
     def call(self, spec: WorkerSpec, event: bytes, timeout: float) -> Answer:
+        self._wait_until_ready()
         header = {
             "request_id": str(uuid.uuid4()),
             "function_name": spec.function_name,
@@ -61,11 +67,20 @@ class _Worker:
         }
         self._channel.settimeout(timeout + _SPARE_SECONDS)
         wire.send(self._channel, header, event)
+        answer, payload = self._receive()
+        return Answer(payload, failed=answer["failed"], has_ended=answer["ended"])
+
+    def _wait_until_ready(self) -> None:
+        if not self._is_ready:
+            self._channel.settimeout(_INIT_SECONDS)
+            self._receive()
+            self._is_ready = True
+
+    def _receive(self) -> tuple[wire.Header, bytes]:
         frame = wire.receive(self._channel)
         if frame is None:
             raise ConnectionResetError("the worker ended without an answer")
-        answer, payload, _ = frame
-        return Answer(payload, failed=answer["failed"])
+        return frame[0], frame[1]
 
     def close(self) -> None:
         self._channel.close()
@@ -105,7 +120,10 @@ class WorkerPool:
         except OSError as error:
             self._kill(worker)
             raise WorkerLostError(f"a worker of {spec.function_name} died: see {spec.log_file}") from error
-        self._give_back(spec, worker)
+        if answer.has_ended:
+            worker.close()
+        else:
+            self._give_back(spec, worker)
         return answer
 
     def _take(self, spec: WorkerSpec) -> _Worker:

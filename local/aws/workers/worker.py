@@ -38,23 +38,39 @@ class Context:
 
 
 def serve(channel: socket.socket, handler_name: str) -> None:
-    """Answer until the channel ends."""
-    handler: Handler | None = None
+    """Import the handler, say so, and answer until the channel ends.
+
+    When the import fails, its error answers the first request and the worker ends: the next request gets a new one.
+    """
+    handler, broken = _init(handler_name)
+    sys.stdout.flush()
+    wire.send(channel, {"ready": True})
     while (frame := wire.receive(channel)) is not None:
         header, body, _ = frame
+        if handler is None:
+            wire.send(channel, {"failed": True, "ended": True}, broken)
+            return
         print(f"START RequestId: {header['request_id']}")  # noqa: T201 - the log line Lambda writes itself
         started = time.monotonic()
-        try:
-            handler = handler or load(handler_name)
-            answer, failed = _call(handler, header, body), False
-        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is an answer
-            traceback.print_exc()
-            answer, failed = error_payload(error), True
+        answer, failed = _call(handler, header, body)
         milliseconds = (time.monotonic() - started) * 1000
         print(f"END RequestId: {header['request_id']} Duration: {milliseconds:.1f} ms")  # noqa: T201
         sys.stdout.flush()
         sys.stderr.flush()
-        wire.send(channel, {"failed": failed}, answer)
+        wire.send(channel, {"failed": failed, "ended": False}, answer)
+
+
+def _init(handler_name: str) -> tuple[Handler | None, bytes]:
+    """The handler, or None and the payload of why there is none."""
+    try:
+        return load(handler_name), b""
+    except ImportError as error:
+        traceback.print_exc()
+        text = f"Unable to import module '{handler_name.rpartition('.')[0]}': {error}"
+        return None, json.dumps({"errorMessage": text, "errorType": "Runtime.ImportModuleError"}).encode()
+    except BaseException as error:  # noqa: BLE001 - whatever a module raises is an answer
+        traceback.print_exc()
+        return None, error_payload(error)
 
 
 def load(handler_name: str) -> Handler:
@@ -64,7 +80,8 @@ def load(handler_name: str) -> Handler:
     return handler
 
 
-def _call(handler: Handler, header: wire.Header, body: bytes) -> bytes:
+def _call(handler: Handler, header: wire.Header, body: bytes) -> tuple[bytes, bool]:
+    """The payload, and whether it tells of an error."""
     context = Context(
         aws_request_id=header["request_id"],
         function_name=header["function_name"],
@@ -73,12 +90,16 @@ def _call(handler: Handler, header: wire.Header, body: bytes) -> bytes:
         log_group_name=header["log_group"],
         deadline=header["deadline"],
     )
-    answer = handler(json.loads(body or b"{}"), context)
-    return json.dumps(answer, separators=(",", ":")).encode()
+    try:
+        answer = handler(json.loads(body or b"{}"), context)
+        return json.dumps(answer, separators=(",", ":")).encode(), False
+    except BaseException as error:  # noqa: BLE001 - whatever a handler raises is an answer
+        traceback.print_exc()
+        return error_payload(error), True
 
 
 def error_payload(error: BaseException) -> bytes:
     """The payload of a failed invocation, shaped as the Python runtime shapes it."""
-    frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[2:])
+    frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[1:])
     payload = {"errorMessage": str(error), "errorType": type(error).__name__, "stackTrace": frames}
     return json.dumps(payload).encode()

@@ -8,6 +8,7 @@ Requests: `{"op": "fork", handler, environment, path, hidden}` with two descript
 """
 
 import contextlib
+import gc
 import importlib
 import os
 import selectors
@@ -36,6 +37,8 @@ def preload() -> None:
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # what is loaded now stays shared with the workers: their collectors do not touch it
 
 
 class Zygote:

@@ -74,7 +74,8 @@ def test_code_that_the_asset_does_not_hold_cannot_be_imported(launched: Launched
     resources["Function"]["Properties"]["Handler"] = "policies.contract.events.anything"
     kind, payload = _invoke(launched(resources))
     assert kind == "Unhandled"
-    assert payload["errorType"] == "ModuleNotFoundError"
+    assert payload["errorType"] == "Runtime.ImportModuleError"
+    assert payload["errorMessage"].startswith("Unable to import module 'policies.contract.events'")
 
 
 def test_the_log_of_a_function_is_a_file(launched: Launched, out: Path) -> None:
