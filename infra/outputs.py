@@ -18,7 +18,8 @@ def node_policy(scope: Construct, lanes: Lanes) -> iam.ManagedPolicy:
 
     Stream and queue are encrypted with the services' own keys, so no right on a key is needed.
     """
-    rights = [grants.put_records("Faults", lanes.faults), grants.send("Overflow", lanes.overflow)]
+    put = grants.allow("Faults", ["kinesis:PutRecord", "kinesis:PutRecords"], [lanes.faults.stream_arn])
+    rights = [put, grants.send("Overflow", lanes.overflow)]
     statements = [right.statement for right in rights]
     policy = iam.ManagedPolicy(
         scope, "NodePolicy", description="Relight: what the agent on a GPU node may do", statements=statements

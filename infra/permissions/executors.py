@@ -31,8 +31,8 @@ def _incident(tables: Tables, *more_keys: str) -> Statements:
     """Every executor reads the incident and its lease, and keeps its own acts."""
     keys = [grants.INCIDENT_KEYS, *more_keys]
     return [
-        grants.items("Fleet", tables.fleet, ("GetItem",), [grants.CLUSTER_KEYS]),
-        grants.items("Incidents", tables.incidents, ("GetItem", "PutItem", "Query"), keys),
+        grants.items("Fleet", [tables.fleet], ("GetItem",), [grants.CLUSTER_KEYS]),
+        grants.items("Incidents", [tables.incidents], ("GetItem", "PutItem", "Query"), keys),
     ]
 
 
@@ -62,7 +62,7 @@ def instances(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
     replace = ["autoscaling:TerminateInstanceInAutoScalingGroup"]
     return [
         *_incident(tables, grants.CLAIM_KEYS),
-        grants.allow("Describe", (*_LOOK, *_GROUP_LOOK), ["*"], why=grants.NO_RESOURCE),
+        grants.allow("Describe", ("ec2:DescribeInstances", *_GROUP_LOOK), ["*"], why=grants.NO_RESOURCE),
         grants.allow("Fence", ["ec2:StopInstances"], hosts, ours, why=_TAGGED),
         *grants.allow_if("Replace", replace, owned, ours, why=_GROUPS),
     ]

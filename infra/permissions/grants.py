@@ -52,10 +52,14 @@ def allow_if(
     return [allow(sid, actions, resources, conditions, why=why)] if resources else []
 
 
-def items(sid: str, table: dynamodb.Table, verbs: Sequence[str], keys: Sequence[str] = ()) -> Right:
-    """Allow *verbs* (``GetItem``) on items of *table*, only on partitions like *keys* when there are any."""
+def items(sid: str, tables: Sequence[dynamodb.Table], verbs: Sequence[str], keys: Sequence[str] = ()) -> Right:
+    """Allow *verbs* (``GetItem``) on items of *tables*, only in partitions like *keys* when there are any.
+
+    Tables that are read in one call share a statement: the keys of a call are those of all its tables.
+    """
     condition: Conditions = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)}}
-    return allow(sid, [f"dynamodb:{verb}" for verb in verbs], [table.table_arn], condition if keys else None)
+    arns = [table.table_arn for table in tables]
+    return allow(sid, [f"dynamodb:{verb}" for verb in verbs], arns, condition if keys else None)
 
 
 def index(sid: str, table: dynamodb.Table, name: str) -> Right:
@@ -73,7 +77,7 @@ def changes(sid: str, table: dynamodb.Table) -> list[Right]:
 
 def consume(sid: str, queue: sqs.IQueue) -> Right:
     """Let a mapping take messages from *queue*."""
-    actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"]
+    actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
     return allow(sid, actions, [queue.queue_arn])
 
 
@@ -90,7 +94,7 @@ def read_stream(sid: str, stream: kinesis.Stream) -> Right:
 
 def put_records(sid: str, stream: kinesis.Stream) -> Right:
     """Allow putting records on *stream*; its key is the service's own, which needs no right."""
-    return allow(sid, ["kinesis:PutRecord", "kinesis:PutRecords"], [stream.stream_arn])
+    return allow(sid, ["kinesis:PutRecords"], [stream.stream_arn])
 
 
 def keep_dropped(bucket: s3.Bucket, prefix: str) -> list[Right]:

@@ -24,8 +24,8 @@ def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
     return [
         grants.read_stream("Faults", lanes.faults),
         grants.consume("Overflow", lanes.overflow),
-        grants.items("Fleet", tables.fleet, fleet, [grants.CLUSTER_KEYS, grants.REJECT_KEYS]),
-        grants.items("Policies", tables.policies, ("GetItem",)),
+        grants.items("Fleet", [tables.fleet], fleet, [grants.CLUSTER_KEYS, grants.REJECT_KEYS]),
+        grants.items("Policies", [tables.policies], ("GetItem",)),
         grants.send("Decisions", lanes.decisions),
         grants.allow("Rejects", ["s3:PutObject"], [buckets.rejects.arn_for_objects("rejects/*")], why=_OBJECTS),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
@@ -36,7 +36,7 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
     """Follow edits of policies and answer them on the same items."""
     return [
         *grants.changes("Edits", tables.policies),
-        grants.items("Policies", tables.policies, ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        grants.items("Policies", [tables.policies], ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
     ]
 
@@ -46,18 +46,18 @@ def coordinate(lanes: Lanes, tables: Tables) -> Statements:
     verbs = ("BatchGetItem", "PutItem")
     return [
         grants.consume("Decisions", lanes.decisions),
-        grants.items("Fleet", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
-        grants.items("Incidents", tables.incidents, verbs, [grants.INCIDENT_KEYS]),
+        grants.items("State", [tables.fleet, tables.incidents], verbs, [grants.CLUSTER_KEYS, grants.INCIDENT_KEYS]),
         grants.index("IncidentsByStatus", tables.incidents, "by-status"),
     ]
 
 
 def executions(machine: stepfunctions.StateMachine) -> Statements:
     """Start handle-incident, look after its runs, answer its asks."""
-    answer = ["states:StartExecution", "states:SendTaskSuccess"]
     runs = grants.arn(machine.stack, "states", "execution", f"{machine.state_machine_name}:*", colon=True)
     return [
-        grants.allow("Executions", answer, [machine.state_machine_arn]),
+        grants.allow("Start", ["states:StartExecution"], [machine.state_machine_arn]),
+        # Whoever holds a task token may answer it: the token is the right, and only the decisions queue carries it.
+        grants.allow("Answer", ["states:SendTaskSuccess"], ["*"], why=grants.NO_RESOURCE),
         grants.allow("Runs", ["states:DescribeExecution"], [runs], why="a run is named by its incident"),
     ]
 
@@ -72,7 +72,7 @@ def intake(lanes: Lanes, tables: Tables) -> Statements:
     verbs = ("BatchGetItem", "PutItem")
     return [
         grants.consume("AwsEvents", lanes.aws_events),
-        grants.items("Topology", tables.fleet, verbs, [grants.CLUSTER_KEYS]),
+        grants.items("Topology", [tables.fleet], verbs, [grants.CLUSTER_KEYS]),
         grants.put_records("Faults", lanes.faults),
         grants.allow("Describe", ["ec2:DescribeInstances"], ["*"], why=grants.NO_RESOURCE),
     ]

@@ -16,6 +16,7 @@ ENDS_OR_STARTS_SOMETHING = (
 WITHOUT_RESOURCE = {
     "dynamodb:ListStreams",
     "ec2:DescribeInstances",
+    "states:SendTaskSuccess",
     "ec2:DescribeInstanceStatus",
     "autoscaling:DescribeAutoScalingGroups",
     "autoscaling:DescribeAutoScalingInstances",
