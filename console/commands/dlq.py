@@ -51,13 +51,14 @@ def _common() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
+    from console.dlq.adapters.asking import advice
     from console.dlq.wiring import connect
     from policies.contract.errors import RelightError
 
     try:
         return perform(args, connect(args.stack, args.region))
     except RelightError as error:
-        print(f"relight dlq: {error}", file=sys.stderr)
+        print(f"relight dlq: {error.message} {advice(error)}", file=sys.stderr)
         return _FAILED
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
 
-from policies.contract.errors import DependencyError
+from policies.contract.errors import DependencyError, RelightError
 
 RIGHTS = "docs/operations.md lists the rights that `relight dlq` needs."
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
@@ -41,6 +41,12 @@ def asking(what: str) -> Iterator[None]:
         raise DependencyError(f"{what} failed: no region.", hint="Name it with --region, or set AWS_REGION.") from error
     except BotoCoreError as error:
         raise DependencyError(f"{what} failed: {error}.", hint="Run it again; nothing was lost.") from error
+
+
+def advice(error: RelightError) -> str:
+    """Return what a person should do: AWS's code decides where AWS refused, whoever called it; else the error's own."""
+    cause = error.__cause__
+    return _hint(error_code(cause)) if isinstance(cause, ClientError) else error.hint
 
 
 def _hint(code: str) -> str:

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from infra.synth import synthesise
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
-from tests.integration.console.deployed import Deployed, Relight
+from local.demo.cluster import STACK, own_assembly
+from tests.integration.console.deployed import ON_CALL, Deployed, Relight
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    template = synthesise(ROOT / "build" / "cdk.out")
+    assembly = own_assembly(tmp_path_factory.mktemp("app") / "cdk.out")
     with EmbeddedAws(tmp_path_factory.mktemp("aws"), code_root=ROOT) as aws:
-        outputs = deploy(aws, assembly=template.parent, stack=template.name.partition(".")[0])
+        outputs = deploy(aws, assembly=assembly, stack=STACK)
         # Thirty seconds of hiding, three times, would make a poisoned message take a minute and a half to die.
         aws.client("sqs").set_queue_attributes(
             QueueUrl=outputs["DecisionsQueueUrl"], Attributes={"VisibilityTimeout": "1"}
@@ -29,7 +29,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
 
 @pytest.fixture
 def relight(deployed: Deployed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Relight:
-    for name, value in deployed.aws.environment().items():
+    for name, value in deployed.aws.environment(ON_CALL).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "200")
     return Relight(capsys)

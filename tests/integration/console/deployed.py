@@ -9,6 +9,8 @@ import pytest
 from console import main as console
 from local.aws.server import EmbeddedAws
 
+ON_CALL = "on-call"  # as whom `relight` speaks to AWS, so that its calls can be told from those of the tests
+
 
 @dataclass(frozen=True)
 class Deployed:

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from functions.adapters.rejects import AwsRejects
@@ -16,8 +18,9 @@ from policies.contract.events import FaultEvent
 from policies.contract.identifiers import event_id
 from policies.contract.vocabulary import Kind, Severity
 from policies.contract.vocabulary import Source as SeenBy
-from tests.integration.console.deployed import Deployed, Relight
+from tests.integration.console.deployed import ON_CALL, Deployed, Relight
 
+RUNBOOK = Path(__file__).resolve().parents[3] / "docs/operations.md"
 Eventually = Callable[[Callable[[], Any]], Any]
 TOKEN = "AQCEAAAAKgAAAAMAAAAAAAAAAc3VwZXJzZWNyZXQ"
 
@@ -176,3 +179,10 @@ def test_an_event_that_could_not_be_delivered_reaches_intake_after_all(
     assert relight.json("dlq", "show", "undelivered")[1]["items"] == []
     log = deployed.aws.data_dir / "logs" / f"{deployed.outputs['IntakeFunction']}.log"
     eventually(lambda: log.exists() and "END RequestId" in log.read_text())
+
+
+def test_the_rights_in_the_runbook_are_those_that_were_used(deployed: Deployed) -> None:
+    used = {call.action for call in deployed.aws.recorded_calls() if call.principal == ON_CALL}
+    named = set(re.findall(r"`([a-z0-9]+:[A-Z]\w+)\*?`", RUNBOOK.read_text()))
+    assert "sqs:StartMessageMoveTask" in used
+    assert used <= named

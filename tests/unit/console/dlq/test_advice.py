@@ -1,0 +1,46 @@
+from collections.abc import Callable
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+
+from console.dlq.adapters.asking import RIGHTS, advice, asking
+from functions.adapters.aws import calling
+from policies.contract.errors import DependencyError
+
+
+def refused(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, "Anything")
+
+
+def raised(error: Exception, around: Callable[[str], object] = asking) -> DependencyError:
+    with pytest.raises(DependencyError) as caught, around("looking"):  # type: ignore[attr-defined]
+        raise error
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (refused("AccessDenied"), RIGHTS),
+        (refused("AWS.SimpleQueueService.AccessDeniedException"), RIGHTS),
+        (refused("ExpiredToken"), "sign in again"),
+        (refused("Throttling"), "Run it again"),
+        (NoCredentialsError(), "Sign in first"),
+        (EndpointConnectionError(endpoint_url="http://127.0.0.1:1"), "Run it again"),
+    ],
+)
+def test_every_refusal_says_what_to_do(error: Exception, told: str) -> None:
+    caught = raised(error)
+    assert caught.message.startswith("looking failed: ")
+    assert told in caught.hint
+    assert advice(caught) == caught.hint
+
+
+def test_an_adapter_made_for_functions_speaks_to_a_person_too() -> None:
+    caught = raised(refused("AccessDeniedException"), around=calling)
+    assert "role" in caught.hint
+    assert advice(caught) == RIGHTS
+
+
+def test_an_error_of_our_own_keeps_its_hint() -> None:
+    assert advice(DependencyError("gone.", hint="Look elsewhere.")) == "Look elsewhere."
