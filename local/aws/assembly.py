@@ -22,6 +22,7 @@ from local.aws.lambdas.asynchronous import AsyncInvoker
 from local.aws.lambdas.code import CodeStore
 from local.aws.lambdas.runtime import LambdaRuntime
 from local.aws.patches import (
+    dispatch,
     dynamodb_streams,
     event_source_mappings,
     events_delivery,
@@ -78,6 +79,7 @@ class _Core:
 def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     """Build everything; nothing is served yet."""
     instance_tracking.apply()  # before any object of moto's is made
+    dispatch.apply()
     default_user_config["stepfunctions"]["execute_state_machine"] = True
     control, faults, serial = Control(), Faults(), Serial()
     recorder = Recorder(enabled=settings.record, account=backends.ACCOUNT)

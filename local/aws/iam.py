@@ -74,7 +74,7 @@ def check(recorded: Sequence[RecordedCall], roles: Mapping[str, Sequence[Policy]
         for resource in call.resources
         if not allowed(roles[call.principal], call.action, resource, dict(call.context))
     ]
-    unused = [grant for grant in _grants(roles) if not any(_uses(call, grant) for call in mine)]
+    unused = [grant for grant in grants_of(roles) if not any(_uses(call, grant) for call in mine)]
     operators = {
         operator
         for policies in roles.values()
@@ -85,11 +85,11 @@ def check(recorded: Sequence[RecordedCall], roles: Mapping[str, Sequence[Policy]
     return Report(denied, unused, sorted(operators))
 
 
-def roles_of(aws: EmbeddedAws, stack: str) -> dict[str, list[Policy]]:
-    """The roles of a deployed stack with all their policy documents, intrinsic functions resolved."""
+def roles_of(aws: EmbeddedAws, stack: str, *others: str) -> dict[str, list[Policy]]:
+    """The roles of a deployed stack, and *others* by name, with all their policies, intrinsic functions resolved."""
     resources = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
     names = [each["PhysicalResourceId"] for each in resources if each["ResourceType"] == "AWS::IAM::Role"]
-    return {name: _documents(aws.client("iam"), name) for name in names}
+    return {name: _documents(aws.client("iam"), name) for name in (*names, *others)}
 
 
 def _documents(client: Any, role: str) -> list[Policy]:
@@ -137,7 +137,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern), re.DOTALL)
 
 
-def _grants(roles: Mapping[str, Sequence[Policy]]) -> list[Grant]:
+def grants_of(roles: Mapping[str, Sequence[Policy]]) -> list[Grant]:
+    """Everything that these roles allow, one action on one resource each."""
     return sorted(
         {
             Grant(role, action, resource, statement.get("Sid", ""))
