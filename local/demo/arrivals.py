@@ -51,14 +51,15 @@ def read_spool(folder: Path) -> SpoolState | None:
 def _arrived(aws: EmbeddedAws, stream: str) -> defaultdict[str, set[int]]:
     """Spool id -> sequence numbers in the stream."""
     seqs: defaultdict[str, set[int]] = defaultdict(set)
-    for record in _records(aws, stream):
+    for record in records(aws, stream):
         envelope = parse_envelope(record).envelope
         if envelope.node.instance_id != CANARY_NODE:
             seqs[envelope.spool_id].update(event.seq for event in envelope.events)
     return seqs
 
 
-def _records(aws: EmbeddedAws, stream: str) -> list[bytes]:
+def records(aws: EmbeddedAws, stream: str) -> list[bytes]:
+    """The bytes of every record in the stream, shard by shard."""
     kinesis = aws.client("kinesis")
     found: list[bytes] = []
     for shard in kinesis.list_shards(StreamName=stream)["Shards"]:

@@ -178,6 +178,10 @@ class LocalCluster:
                 raise TookTooLongError(f"{otherwise} within {seconds:.0f} s. The logs lie in {self.data_dir}.")
             pause.wait(every)
 
+    def pause(self, seconds: float) -> None:
+        """Let so many seconds of the cluster's own time pass: policies' waits pass as fast."""
+        threading.Event().wait(seconds * self.time_scale)
+
     def wait_for_checkpoints(self, count: int, seconds: float = _READY_SECONDS) -> None:
         """Return when the job has saved so many whole checkpoints."""
         what = f"the job did not save {count} checkpoints"
