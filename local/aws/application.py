@@ -15,7 +15,7 @@ from local.aws.faults import Faults
 from local.aws.http_server import AnswerDroppedError
 from local.aws.recorder import Recorder
 from local.aws.serial import Serial
-from local.peers import kill_peer
+from local.peers import NoSuchPeerError, kill_peer
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,10 @@ class Application:
         if fault.kill != "before":
             self._serve(call, environ, start_response)
         if fault.kill is not None:
-            _kill_caller(environ)
+            try:
+                _kill_caller(environ)
+            except NoSuchPeerError as error:
+                return respond(call.service, "InternalFailure", str(error), start_response)
         raise AnswerDroppedError("this answer is dropped on purpose")
 
     def _record(self, call: Call) -> None:

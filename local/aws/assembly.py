@@ -160,7 +160,7 @@ def _events(core: _Core) -> Emit:
 
 def _state_machines(core: _Core) -> None:
     states_template.apply()
-    states_clients.apply(core.endpoint)
+    states_clients.apply(core.endpoint, core.region)
     states_waiting.apply(core.clock)
     states_executions.apply()
     states_callbacks.apply()

@@ -16,16 +16,16 @@ from typing import Any, Literal, Self
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import boto3
-from botocore.config import Config
-
 from local.aws import principals
+from local.aws.clients import Clients
 from local.aws.errors import ControlError, StartError
 from local.aws.recorder_types import RecordedCall
 from local.aws.settings import ServerSettings, parse
 
 _STOP_SECONDS = 5.0
 _CONTROL_SECONDS = 120.0
+# An invocation is waited for; a connection that breaks is tried once more, as boto3's own defaults do and more.
+_CLIENT_OPTIONS = {"read_timeout": 120, "retries": {"total_max_attempts": 2}}
 
 
 class EmbeddedAws:
@@ -57,7 +57,6 @@ class EmbeddedAws:
         self.region = region
         self.data_dir = data_dir
         data_dir.mkdir(parents=True, exist_ok=True)
-        self._clients: dict[tuple[str, str], Any] = {}
         settings = ServerSettings(
             data_dir=data_dir.resolve(),
             code_root=code_root.resolve(),
@@ -70,8 +69,9 @@ class EmbeddedAws:
         try:
             self.endpoint = _read_endpoint(self._process, data_dir)
         except StartError:
-            self.close()
+            self._stop()
             raise
+        self._clients = Clients(self.endpoint, region, _CLIENT_OPTIONS)
 
     def environment(self, principal: str = "operator") -> dict[str, str]:
         """The environment of a process that is to talk to this AWS as `principal`, and to nothing else."""
@@ -87,18 +87,8 @@ class EmbeddedAws:
         }
 
     def client(self, service: str, principal: str = "operator") -> Any:
-        """A boto3 client for this AWS, the same one each time."""
-        key = (service, principal)
-        if key not in self._clients:
-            self._clients[key] = boto3.client(
-                service,  # type: ignore[call-overload]
-                endpoint_url=self.endpoint,
-                region_name=self.region,
-                aws_access_key_id=principals.access_key(principal),
-                aws_secret_access_key="not-checked",  # noqa: S106 - nothing here checks a signature
-                config=Config(read_timeout=120, retries={"total_max_attempts": 2}, max_pool_connections=50),
-            )
-        return self._clients[key]
+        """A boto3 client for this AWS, the same one each time. Safe to call from any thread."""
+        return self._clients.get(service, principal)
 
     def control(self, action: str, **arguments: Any) -> Any:
         """Ask something of the server that AWS's own API does not have.
@@ -200,6 +190,10 @@ class EmbeddedAws:
 
     def close(self) -> None:
         """Stop the server and its workers. Calling it twice is fine."""
+        self._clients.close()
+        self._stop()
+
+    def _stop(self) -> None:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()  # the server ends when this pipe does

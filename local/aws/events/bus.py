@@ -11,6 +11,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from local.aws import backends
+from local.aws.clients import Clients
 from local.aws.clock import Clock
 from local.aws.delays import Delays
 from local.aws.events import patterns
@@ -40,7 +41,8 @@ class Bus:
         self._delays = delays
         self._clock = clock
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="events")
-        self.targets = Targets(endpoint=endpoint, recorder=recorder, publish=self.publish)
+        clients = Clients(endpoint, region, {"retries": {"total_max_attempts": 1}})
+        self.targets = Targets(clients=clients, recorder=recorder, publish=self.publish)
 
     def publish(self, bus_name: str, event: Mapping[str, Any]) -> None:
         """Give an event to every enabled rule of a bus that it matches.

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
-from botocore.config import Config
-
 from local.aws import backends, principals
+from local.aws.clients import Clients
 from local.aws.errors import UnsupportedError
 from local.aws.events.inputs import at_path
 from local.aws.recorder import Recorder
@@ -30,18 +28,19 @@ class Delivery:
 class Targets:
     """Delivers to the services that targets may be."""
 
-    def __init__(self, *, endpoint: str, recorder: Recorder, publish: Callable[[str, Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self, *, clients: Clients, recorder: Recorder, publish: Callable[[str, Mapping[str, Any]], None]
+    ) -> None:
         """Keep what deliveries need.
 
         Args:
-            endpoint: where StartExecution is called, so that it can fail on purpose as any other call.
+            clients: for what is called as any other call, so that it can fail on purpose.
             recorder: counts what is done under a target's role.
             publish: puts an event on a bus, for targets that are buses.
         """
-        self._endpoint = endpoint
+        self._clients = clients
         self._recorder = recorder
         self._publish = publish
-        self._clients: dict[tuple[str, str], Any] = {}
         self._by_service: Mapping[str, Callable[[Delivery], None]] = {
             "events": self._to_bus,
             "kinesis": self._to_kinesis,
@@ -111,16 +110,7 @@ class Targets:
 
     def _client(self, service: str, delivery: Delivery) -> Any:
         role = principals.role_name(delivery.target.get("RoleArn", "events.amazonaws.com"))
-        if (service, role) not in self._clients:
-            self._clients[service, role] = boto3.client(
-                service,  # type: ignore[call-overload]
-                region_name=delivery.region,
-                endpoint_url=self._endpoint,
-                aws_access_key_id=principals.access_key(role),
-                aws_secret_access_key="not-checked",  # noqa: S106 - nothing here checks a signature
-                config=Config(retries={"total_max_attempts": 1}),
-            )
-        return self._clients[service, role]
+        return self._clients.get(service, role)
 
 
 def _text(body: str) -> str:
