@@ -13,8 +13,8 @@ from policies.contract.errors import BadInputError
 
 # EventBridge and Lambda leave these beside what they could not deliver (EventBridge user guide, "Using dead-letter
 # queues"; Lambda developer guide, "Adding a dead-letter queue").
-TARGET = "TARGET_ARN"
-_SERVICE_WORDS = (("ERROR_CODE", "ERROR_MESSAGE"), ("ErrorCode", "ErrorMessage"))
+TARGET, INVOCATION = "TARGET_ARN", "ErrorCode"
+_SERVICE_WORDS = (("ERROR_CODE", "ERROR_MESSAGE"), (INVOCATION, "ErrorMessage"))
 
 
 def why(queue: str, message: Message) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from console.dlq.looking import HIDDEN_SECONDS, hold
 from console.dlq.model import CannotMoveError, DeadQueue, DlqError, Message, Move, Outcome
 from console.dlq.ports import Queues, Targets
-from console.dlq.reasons import TARGET
+from console.dlq.reasons import INVOCATION, TARGET
 from policies.contract.errors import RelightError
 
 POLL_SECONDS = 2.0
@@ -100,7 +100,7 @@ class QueueRedrive:
         if source is not None:
             self.queues.send(source.url, message, fifo=source.fifo)
             return self.queue.source_name
-        target = message.attributes.get(TARGET, self.sweep)
+        target = message.attributes.get(TARGET, self.sweep if INVOCATION in message.attributes else "")
         if not target:
             raise DlqError("nothing says whom it was for.", hint="It expires by itself; `relight dlq show` prints it.")
         self.targets.deliver(target, message.body)

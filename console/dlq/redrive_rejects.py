@@ -8,7 +8,7 @@ between them repeats the put, which triage drops by its numbers. It must not cha
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 from console.dlq.model import Outcome
 from console.dlq.ports import Redrives, Stream
@@ -34,18 +34,18 @@ class RejectRedrive:
         done = self.redrives.times([one.id for one in summaries])
         puts = KeyedPuts(self.stream)
         oldest_first = sorted(summaries, key=lambda one: one.arrived_at)
-        return [self._one(one.id, one.arrived_at.date(), done.get(one.id), puts) for one in oldest_first]
+        return [self._one(one, done.get(one.id), puts) for one in oldest_first]
 
-    def _one(self, reject_id: str, day: date, done_at: datetime | None, puts: KeyedPuts) -> Outcome:
+    def _one(self, line: RejectSummary, done_at: datetime | None, puts: KeyedPuts) -> Outcome:
         if done_at and not self.again:
-            return Outcome(reject_id, "refused", f"redriven at {done_at:%Y-%m-%d %H:%M}Z; --again repeats")
+            return Outcome(line.id, "refused", f"redriven at {done_at:%Y-%m-%d %H:%M}Z; --again repeats")
         try:
-            reject = self.rejects.find(reject_id, [day])
+            reject = self.rejects.load(line)
             if reject is None:
-                return Outcome(reject_id, "failed", "its payload is gone: it outlived the retention of the store")
+                return Outcome(line.id, "failed", "its payload is gone: it outlived the retention of the store")
             return self._send(reject, puts)
         except RelightError as error:
-            return Outcome(reject_id, "failed", str(error))
+            return Outcome(line.id, "failed", str(error))
 
     def _send(self, reject: Reject, puts: KeyedPuts) -> Outcome:
         try:

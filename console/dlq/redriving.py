@@ -59,8 +59,7 @@ class Redriving:
 
     def _choose_rejects(self, wish: Wish) -> tuple[Sequence[RejectSummary], int]:
         if wish.wanted:
-            one = one_reject(self.parts, wish.wanted, wish.days)
-            return [RejectSummary(one.id, one.arrived_at, one.lane, one.reason, one.hint, len(one.payload))], 0
+            return [one_reject(self.parts, wish.wanted, wish.days)], 0
         found = self.parts.looker.list_rejects(wish.days)
         sent = {} if wish.again else self.parts.redrives.times([one.id for one in found])
         return [one for one in found if one.id not in sent], len(sent)

@@ -13,7 +13,7 @@ from console.dlq.model import DlqError, Dropped, Message
 from console.dlq.parts import FAILURES, REJECTS, Parts, name_of
 from console.dlq.reasons import why
 from console.dlq.redaction import safe_text
-from functions.ports.triage import Reject
+from functions.ports.triage import Reject, RejectSummary
 from policies.contract.errors import RelightError
 
 FIRST_LETTERS, MOST_LETTERS = 240, 20_000
@@ -62,23 +62,20 @@ def _message(queue: str, message: Message, letters: int) -> Shown:
 
 
 def _rejects(parts: Parts, wanted: str, most: int, days: int, letters: int) -> Sequence[Shown]:
-    back = parts.looker.days_back(days)
-    if wanted:
-        found = [one_reject(parts, wanted, days)]
-    else:
-        summaries = parts.looker.list_rejects(days)[:most]
-        loaded = (parts.rejects.find(one.id, [one.arrived_at.date()]) for one in summaries)
-        found = [one for one in loaded if one and one.day in back]
+    lines = [one_reject(parts, wanted, days)] if wanted else parts.looker.list_rejects(days)[:most]
+    found = [one for one in map(parts.rejects.load, lines) if one]
     sent = parts.redrives.times([one.id for one in found])
     return [_reject(one, sent.get(one.id), letters) for one in found]
 
 
-def one_reject(parts: Parts, wanted: str, days: int) -> Reject:
-    """Return the reject whose id begins with *wanted*; DlqError when there is none."""
-    reject = parts.rejects.find(wanted, parts.looker.days_back(days))
-    if reject is None:
+def one_reject(parts: Parts, wanted: str, days: int) -> RejectSummary:
+    """Return the line of the reject whose id begins with *wanted*; DlqError when that is none, or not one alone."""
+    found = [one for one in parts.looker.list_rejects(days) if one.id.startswith(wanted)]
+    if not found:
         raise DlqError(f"there is no reject {wanted!r} in the last {days} days.", hint="Look further with --days.")
-    return reject
+    if len(found) > 1:
+        raise DlqError(f"{len(found)} rejects have ids like {wanted!r}.", hint="Give more of the id.")
+    return found[0]
 
 
 def _reject(reject: Reject, sent_at: datetime | None, letters: int) -> Shown:

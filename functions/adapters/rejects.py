@@ -44,8 +44,7 @@ class AwsRejects:
 
     def _put(self, reject: Reject) -> None:
         item: dict[str, Any] = {name: {"S": getattr(reject, name)} for name in _LINE}
-        item["pk"] = {"S": _partition(reject.day)}
-        item["sk"] = {"S": f"{format_time(reject.arrived_at)}#{reject.id}"}
+        item |= _key(reject)
         item["size"] = {"N": str(len(reject.payload))}
         item["expires"] = {"N": str(int((reject.arrived_at + KEPT).timestamp()))}
         if len(reject.payload) <= INLINE_BYTES:
@@ -77,20 +76,11 @@ class AwsRejects:
             )
             return [_summary(item) for page in pages for item in page["Items"]]
 
-    def find(self, reject_id: str, days: Sequence[date]) -> Reject | None:
+    def load(self, line: RejectSummary) -> Reject | None:
         """See the port."""
-        for day in days:
-            with calling("looking for a rejected record"):
-                pages = self._dynamodb.get_paginator("query").paginate(
-                    TableName=self._table,
-                    KeyConditionExpression="pk = :pk",
-                    FilterExpression="begins_with(id, :id)",
-                    ExpressionAttributeValues={":pk": {"S": _partition(day)}, ":id": {"S": reject_id}},
-                )
-                item = next((item for page in pages for item in page["Items"]), None)
-            if item is not None:
-                return self._load(item)
-        return None
+        with calling("reading a rejected record"):
+            answer = self._dynamodb.get_item(TableName=self._table, Key=_key(line), ConsistentRead=True)
+        return self._load(answer["Item"]) if "Item" in answer else None
 
     def _load(self, item: Mapping[str, Any]) -> Reject:
         payload = item["payload"]["B"] if "payload" in item else self._get_object(item["s3_key"]["S"])
@@ -104,6 +94,11 @@ class AwsRejects:
 
 def _partition(day: date) -> str:
     return f"REJECTS#{day.isoformat()}"
+
+
+def _key(reject: Reject | RejectSummary) -> dict[str, Any]:
+    arrived_at = format_time(reject.arrived_at)
+    return {"pk": {"S": _partition(reject.arrived_at.date())}, "sk": {"S": f"{arrived_at}#{reject.id}"}}
 
 
 def _arrived(item: Mapping[str, Any]) -> datetime:

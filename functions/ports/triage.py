@@ -98,8 +98,8 @@ class RejectStore(Protocol):
         """Return what was rejected on *day* (UTC), newest first."""
         ...
 
-    def find(self, reject_id: str, days: Sequence[date]) -> Reject | None:
-        """Return the reject with its payload; *reject_id* may be cut to its first characters. Looks through *days*."""
+    def load(self, line: RejectSummary) -> Reject | None:
+        """Return the reject that *line* of a list names, with its payload; None when it is not there any more."""
         ...
 
 

@@ -66,10 +66,9 @@ class MemoryRejects:
             for one in found[:limit]
         ]
 
-    def find(self, reject_id: str, days: Sequence[date]) -> Reject | None:
+    def load(self, line: RejectSummary) -> Reject | None:
         """See the port."""
-        found = (one for one in self.kept.values() if one.day in days and one.id.startswith(reject_id))
-        return next(found, None)
+        return self.kept.get((line.arrived_at.date(), line.arrived_at, line.id))
 
 
 class MemoryDecisions:

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -109,8 +109,8 @@ def test_many_nodes_are_read_and_written_in_one_call(ports: Ports) -> None:
 def test_a_reject_keeps_its_payload_byte_by_byte(ports: Ports, size: int) -> None:
     kept = reject(payload=bytes(number % 256 for number in range(size)))
     ports.rejects.put([kept])
-    assert ports.rejects.find(kept.id, [kept.day]) == kept
     (line,) = ports.rejects.list(kept.day)
+    assert ports.rejects.load(line) == kept
     assert (line.id, line.reason, line.hint, line.size) == (kept.id, kept.reason, kept.hint, size)
 
 
@@ -120,17 +120,22 @@ def test_the_same_reject_again_is_still_one(ports: Ports) -> None:
     assert len(ports.rejects.list(NOW.date())) == 1
 
 
-def test_rejects_are_listed_by_day_newest_first_and_found_by_the_beginning_of_their_id(ports: Ports) -> None:
+def test_rejects_are_listed_by_day_newest_first_and_loaded_by_their_line(ports: Ports) -> None:
     ports.rejects.put([reject(0xA0 << 120), reject(0xB0 << 120, seconds=60), reject(0xC0 << 120, seconds=86_400)])
     assert [line.id[:2] for line in ports.rejects.list(NOW.date())] == ["b0", "a0"]
     assert [line.id[:2] for line in ports.rejects.list(NOW.date(), limit=1)] == ["b0"]
-    days = [at(86_400).date(), NOW.date()]
-    found = ports.rejects.find("b0", days)
-    assert found is not None
-    assert found.arrived_at == at(60)
-    assert ports.rejects.find("ff", days) is None
+    newest, oldest = ports.rejects.list(NOW.date())
+    assert ports.rejects.load(oldest) == reject(0xA0 << 120)
+    assert ports.rejects.load(replace(newest, id="f" * 32)) is None
     assert ports.rejects.list(at(-86_400).date()) == []
     ports.rejects.put([])
+
+
+def test_a_day_of_more_than_one_page_is_listed_whole(ports: Ports) -> None:
+    payload = b"x" * INLINE_BYTES  # 40 of them are more than the 1 MB at which DynamoDB ends a page
+    ports.rejects.put([reject(number, payload=payload, seconds=number) for number in range(40)])
+    assert len(ports.rejects.list(NOW.date())) == 40
+    assert len(ports.rejects.list(NOW.date(), limit=35)) == 35
 
 
 def test_a_node_was_last_seen_when_it_was_last_written(ports: Ports) -> None:

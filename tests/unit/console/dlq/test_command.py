@@ -79,6 +79,13 @@ def test_one_reject_is_found_by_the_first_letters_of_its_id(desk: Desk, capsys: 
         desk.run("show", "rejects", "--id", "ffff")
 
 
+def test_letters_that_more_than_one_id_begins_with_choose_none(desk: Desk) -> None:
+    desk.rejects.put([reject(1, envelope("i-1")), reject(2, envelope("i-1"))])
+    with pytest.raises(DlqError, match=r"2 rejects have ids like '0000'.*more of the id"):
+        desk.run("redrive", "rejects", "--id", "0000", "--yes")
+    assert not desk.stream.records
+
+
 def test_failures_are_shown_with_their_records(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     desk.drop(kinesis_batch("one", "i-1", "i-2"), table_batch("two"))
     assert desk.run("show", "failures") == 0

@@ -144,10 +144,18 @@ def test_what_could_not_be_delivered_goes_to_whom_it_was_for() -> None:
 def test_a_target_that_fails_keeps_its_message_and_no_other() -> None:
     world = World()
     world.put("undelivered", "alert", TARGET_ARN=TOPIC)
-    world.put("undelivered", "{}")
+    world.put("undelivered", "{}", ErrorCode="200")
     world.targets.failing.add(TOPIC)
     assert [one.status for one in world.redrive("undelivered").all()] == ["failed", "redriven"]
     assert world.targets.delivered == [("sweep", "{}")]
+
+
+def test_what_says_not_whom_it_was_for_is_left() -> None:
+    world = World()
+    world.put("undelivered", "junk")
+    (outcome,) = world.redrive("undelivered").all()
+    assert (outcome.status, world.targets.delivered) == ("failed", [])
+    assert "expires by itself" in outcome.detail
 
 
 def _message(body: str, **attributes: str) -> Message:
