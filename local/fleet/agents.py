@@ -56,6 +56,14 @@ class Agents:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, how)
 
+    def is_running(self, pid: int | None) -> bool:
+        """Whether this agent lives; one that ended and was not yet waited for does not."""
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return state != "Z"
+
     def __enter__(self) -> Self:
         return self
 

@@ -96,6 +96,8 @@ class Fleet:
             if state in _OFF and not machine.is_gone:
                 self.power_off(machine)
                 machine.is_gone = state in _GONE
+            if machine.is_on and not self._agents.is_running(machine.agent):
+                self.start_agent(machine)
 
     def _has_booted(self, instance_id: str) -> bool:
         since = self._running_since.setdefault(instance_id, time.monotonic())
@@ -127,10 +129,9 @@ class Fleet:
         machine.agent = self._agents.start(self._environment(machine), machine.folder / "agent.log")
 
     def kill_agent(self, machine: Machine) -> None:
-        """SIGKILL, with nothing left to say."""
+        """SIGKILL, with nothing left to say. On a machine that is on, the next look starts it again."""
         if machine.agent is not None:
             self._agents.kill(machine.agent)
-            machine.agent = None
 
     def power_off(self, machine: Machine) -> None:
         """The machine is dark: no kubelet, no agent. EC2 may not know."""

@@ -14,6 +14,7 @@ from local.kubernetes.controllers.kubelet import Kubelets
 from local.kubernetes.controllers.manager import Manager
 from local.kubernetes.controllers.nodes import NodeLifecycle
 from local.kubernetes.controllers.world import Machines, Timings
+from local.kubernetes.kills import Kills
 from local.kubernetes.server import ApiServer
 from local.kubernetes.store import Store
 
@@ -40,7 +41,9 @@ class KubernetesCluster:
         self.audit = Audit()
         self.kubelets = Kubelets(self.store, machines, timings or Timings())
         lifecycle = NodeLifecycle(self.store, machines, timings or Timings())
-        self._server = ApiServer(Api(self.store, Access({self.admin_token: ADMIN}, rules), self.audit))
+        self.kills = Kills()
+        api = Api(self.store, Access({self.admin_token: ADMIN}, rules), self.audit)
+        self._server = ApiServer(api, kills=self.kills)
         self.manager = Manager(
             self.store,
             (

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 import sys
 import threading
@@ -10,7 +11,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from local.kubernetes.api import Answer, Api, Request
+from local.kubernetes.kills import Kills
 from local.kubernetes.watches import Watch
+from local.peers import kill_peer
 
 HOST = "127.0.0.1"
 _LARGEST_BODY = 3 * 1024 * 1024  # the real server's limit for one object
@@ -31,9 +34,13 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         query = {key: values[-1] for key, values in parse_qs(address.query, keep_blank_values=True).items()}
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.api.answer(Request(self.command, address.path, query, headers, self.rfile.read(length)))
+        request = Request(self.command, address.path, query, headers, self.rfile.read(length))
+        answer = self.server.api.answer(request)
         if isinstance(answer, Watch):
             self._stream(answer)
+        elif self.server.kills.take(request, answer):
+            self.close_connection = True
+            kill_peer(self.client_address[1], self.server.server_port, ancestor=os.getpid())
         else:
             self._respond(answer)
 
@@ -86,8 +93,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # `server_close` waits for them
     request_queue_size = 128
 
-    def __init__(self, api: Api, port: int) -> None:
+    def __init__(self, api: Api, port: int, kills: Kills) -> None:
         self.api = api
+        self.kills = kills
         self._open: set[socket.socket] = set()
         super().__init__((HOST, port), _Handler)
 
@@ -114,8 +122,8 @@ class _Server(ThreadingHTTPServer):
 class ApiServer:
     """Serves from `start` to `stop`."""
 
-    def __init__(self, api: Api, port: int = 0) -> None:
-        self._server = _Server(api, port)
+    def __init__(self, api: Api, port: int = 0, kills: Kills | None = None) -> None:
+        self._server = _Server(api, port, kills or Kills())
         serve = self._server.serve_forever
         self._thread = threading.Thread(target=serve, args=(0.05,), name="kubernetes-api", daemon=True)
 

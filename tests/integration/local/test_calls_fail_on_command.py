@@ -1,5 +1,9 @@
 """Faults on command: calls that fail, and calls that happen while their answer is lost."""
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,3 +102,30 @@ def test_each_protocol_words_the_error_so_that_boto_reads_it(
 def test_an_unknown_control_action_says_which_there_are(aws: EmbeddedAws) -> None:
     with pytest.raises(ControlError, match="set_eks_endpoint"):
         aws.control("no_such_thing")
+
+
+@pytest.mark.parametrize(("when", "is_done"), [("before", False), ("after", True)])
+def test_the_caller_dies_before_or_after_its_effect(aws: EmbeddedAws, table: str, when: Any, is_done: bool) -> None:
+    key = {"pk": {"S": f"killed-{when}"}}
+    aws.kill_caller_next("dynamodb", "PutItem", when, principal="victim", containing=f"killed-{when}")
+    script = f"import boto3; boto3.client('dynamodb').put_item(TableName={table!r}, Item={key!r}); print('lived')"
+    environment = {"PATH": os.environ["PATH"], **aws.environment("victim")}
+    run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=False)
+    assert (run.returncode, run.stdout) == (-signal.SIGKILL, b"")
+    assert ("Item" in aws.client("dynamodb").get_item(TableName=table, Key=key)) is is_done
+    assert aws.pending_faults() == []
+
+
+def test_only_the_record_that_is_meant_loses_its_answer(aws: EmbeddedAws) -> None:
+    client = _once(aws, "kinesis")
+    client.create_stream(StreamName="picky", ShardCount=1)
+    aws.drop_answer("kinesis", "PutRecord", containing="gpu.xid")
+    client.put_record(StreamName="picky", Data=b"heartbeat", PartitionKey="a")
+    with pytest.raises(ConnectionClosedError):
+        client.put_record(StreamName="picky", Data=b'{"kind": "gpu.xid"}', PartitionKey="a")
+
+
+def test_a_test_never_kills_itself(aws: EmbeddedAws, table: str) -> None:
+    aws.kill_caller_next("dynamodb", "PutItem", principal="once")
+    with pytest.raises(ClientError, match="not one that a test may kill"):
+        _once(aws, "dynamodb").put_item(TableName=table, Item={"pk": {"S": "x"}})
