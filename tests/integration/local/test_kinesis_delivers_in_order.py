@@ -3,6 +3,7 @@
 import functools
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,22 @@ def test_each_key_keeps_its_order_over_shards_and_lanes(launched: Launched, out:
     eventually(lambda: len(stack.ids()) == len(bodies))
     for key in "abcde":
         mine = [identifier for identifier in stack.ids() if identifier.startswith(key)]
+        assert mine == sorted(mine)
+
+
+def test_many_writers_at_once_lose_nothing(launched: Launched, out: Path) -> None:
+    stack = launched(_resources(out))
+
+    def write(writer: int) -> None:
+        for number in range(20):
+            _put(stack, [{"id": f"{writer}-{number:02d}"}], key=f"node-{writer}")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    eventually(lambda: len(stack.ids()) >= 160)
+    assert len(set(stack.ids())) == len(stack.ids()) == 160
+    for writer in range(8):
+        mine = [identifier for identifier in stack.ids() if identifier.startswith(f"{writer}-")]
         assert mine == sorted(mine)
 
 
