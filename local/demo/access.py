@@ -1,13 +1,20 @@
-"""What the operator lets Relight do in the cluster: the ClusterRole bound to the group of its access entry.
+"""What the operator lets Relight do in the cluster: the ClusterRole of the manifest that the README tells to apply."""
 
-The same rules stand in the manifest that an operator applies; a test holds the two against each other.
-"""
+from pathlib import Path
+
+import yaml
 
 from local.kubernetes.access import Rule
 
-RELIGHT_RULES: tuple[Rule, ...] = (
-    Rule(("",), ("nodes",), ("get", "list", "patch")),
-    Rule(("",), ("pods",), ("get", "list", "delete")),
-    Rule(("",), ("pods/eviction",), ("create",)),
-    Rule(("kubeflow.org",), ("pytorchjobs",), ("get", "list", "patch")),
-)
+MANIFEST = Path(__file__).resolve().parents[2] / "infra" / "kubernetes" / "rbac.yaml"
+
+
+def relight_rules(manifest: Path = MANIFEST) -> tuple[Rule, ...]:
+    """The rules of every ClusterRole in *manifest*."""
+    documents = yaml.safe_load_all(manifest.read_text(encoding="utf-8"))
+    roles = [document for document in documents if document["kind"] == "ClusterRole"]
+    return tuple(
+        Rule(tuple(rule["apiGroups"]), tuple(rule["resources"]), tuple(rule["verbs"]))
+        for role in roles
+        for rule in role["rules"]
+    )

@@ -18,7 +18,7 @@ from infra.synth import synthesise
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
 from local.demo import seeding
-from local.demo.access import RELIGHT_RULES
+from local.demo.access import relight_rules
 from local.demo.alerts import Pager
 from local.demo.errors import TookTooLongError
 from local.demo.incidents import read_incidents
@@ -123,7 +123,7 @@ class LocalCluster:
         self.aws = self._stack.enter_context(aws)
         self._stack.callback(self.agents.close)
         timings = Timings().scaled(self.time_scale)
-        cluster = KubernetesCluster(self.room, rules=RELIGHT_RULES, timings=timings, now=utc_now)
+        cluster = KubernetesCluster(self.room, rules=relight_rules(), timings=timings, now=utc_now)
         self.kubernetes = self._stack.enter_context(cluster)
         infrastructure.build(self.aws, self.site)
         self.aws.set_eks_endpoint(self.site.eks_cluster, self.kubernetes.url)
