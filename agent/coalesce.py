@@ -20,7 +20,10 @@ WINDOW_MICROSECONDS = 10 * 1_000_000
 # More open bursts than a node has parts times codes: beyond it somebody writes rubbish, and the oldest ends early.
 MAX_BURSTS = 256
 # What tells two faults of one component apart; everything else may differ within a burst (a process, an address).
-_IDENTIFYING = ("xid", "sxid", "subcode", "link", "fatal", "recovery_action", "gpu_instance", "compute_instance")
+_IDENTIFYING = (
+    *("xid", "sxid", "subcode", "link", "fatal", "recovery_action", "gpu_instance", "compute_instance"),
+    *("device", "server", "module", "resource"),
+)
 # Where the process is the fault itself, two processes are two bursts.
 _BY_PROCESS = ("host", "process", "container")
 

@@ -10,6 +10,7 @@ src/nvidia/src/kernel/gpu/rc/kernel_rc.c; docs.nvidia.com/deploy/xid-errors):
     NVRM: Xid (PCI:0000:29:00): 74, pid=.., name=.., NVLink: fatal error detected on link 14(0x100000, ...)
     NVRM: Xid (PCI:0009:de:00): 154, GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)
     NVRM: Xid (PCI:0000:bc:00): 46                                             cut, or no message at all
+    Xid (PCI:0000:bc:00): 46                                                   journald took NVRM for a program's name
 
 A process chooses its own name, so everything after the code is what a stranger may have written: the address and code
 are read at the first ``)`` after ``Xid (`` and nowhere else. It must not know what is done about a code.
@@ -24,8 +25,9 @@ from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
 _HEAD = re.compile(
-    rf"NVRM: Xid \((?:PCI:)?({ADDRESS})(?: GPU-I:([0-9]{{1,4}}))?(?: GPU-CI:([0-9]{{1,4}}))?[^)\n]{{0,64}}\)"
-    r": ([0-9]{1,6})(?![0-9])([^\n]*)"
+    rf"(?:NVRM: |^)Xid \((?:PCI:)?({ADDRESS})(?: GPU-I:([0-9]{{1,4}}))?(?: GPU-CI:([0-9]{{1,4}}))?[^)\n]{{0,64}}\)"
+    r": ([0-9]{1,6})(?![0-9])([^\n]*)",
+    re.MULTILINE,
 )
 # A name ends at the next ", " or at the end of the line; inside quotes it may hold commas.
 _PID = re.compile(r", pid='?([0-9]{1,10})'?(?=,|$|\s)")
@@ -48,7 +50,7 @@ _PERMANENT = frozenset({48, 62, 64, 74, 79, 95, 119, 120, 140, 143, 158})
 
 def parse_xid(text: str) -> list[Sighting]:
     """Return every Xid in *text*, one a line at most."""
-    if "NVRM: " not in text:
+    if "Xid (" not in text and "NVRM: GPU" not in text:
         return []
     found = [_xid(match) for match in _HEAD.finditer(text)]
     if not found and (match := _LOST_COMPANION.search(text)):
