@@ -86,32 +86,29 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     moto = DomainDispatcherApplication(create_backend_app)
     application = Application(moto, control=control, faults=faults, recorder=recorder, serial=serial)
     server = LoopbackServer(settings.port, application)
-    core = _Core(
-        region=settings.region,
-        endpoint=f"http://{HOST}:{server.server_port}",
-        control=control,
-        recorder=recorder,
-        delays=Delays(),
-        clock=Clock(settings.time_scale),
-        serial=serial,
-        bells=Bells(),
-    )
+    endpoint = f"http://{HOST}:{server.server_port}"
+    clock = Clock(settings.time_scale)
+    core = _Core(settings.region, endpoint, control, recorder, Delays(), clock, serial, Bells())
     _lambda(core, settings, pool)
     _streams_and_queues(core)
     _cloudformation(core)
     emit = _events(core)
     _state_machines(core)
+    _services(core, emit)
+    _register_controls(control, faults=faults, recorder=recorder)
+    return Parts(server, endpoint, recorder)
+
+
+def _services(core: _Core, emit: Emit) -> None:
     services.assemble(
-        control=control,
+        control=core.control,
         emit=emit,
         delays=core.delays,
         clock=core.clock,
         bells=core.bells,
-        serial=serial,
+        serial=core.serial,
         region=core.region,
     )
-    _register_controls(control, faults=faults, recorder=recorder)
-    return Parts(server, core.endpoint, recorder)
 
 
 def _lambda(core: _Core, settings: ServerSettings, pool: WorkerPool) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from moto.core.common_models import CloudFormationModel
 
@@ -27,52 +27,51 @@ class Made:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-_Model: Any = CloudFormationModel  # abstract on paper: moto itself leaves methods out
-_keep: list[Any] = []
+class _Resource:
+    """What moto asks of a resource type, answered from three class attributes."""
+
+    kind: ClassVar[str]
+    name_property: ClassVar[str]
+    make: ClassVar[Callable[[Request], Made]]
+
+    def __init__(self, made: Made) -> None:
+        self._made = made
+
+    @property
+    def physical_resource_id(self) -> str:
+        return self._made.physical_id
+
+    @classmethod
+    def cloudformation_name_type(cls) -> str:
+        return cls.name_property
+
+    @classmethod
+    def cloudformation_type(cls) -> str:
+        return cls.kind
+
+    @classmethod
+    def has_cfn_attr(cls, attr: str) -> bool:  # noqa: ARG003 - which there are shows when it is made
+        return True
+
+    def get_cfn_attribute(self, attribute: str) -> Any:
+        if attribute not in self._made.attributes:
+            raise UnsupportedError(f"{self.kind} has no attribute {attribute} in the embedded AWS")
+        return self._made.attributes[attribute]
+
+    @classmethod
+    def create_from_cloudformation_json(
+        cls, resource_name: str, cloudformation_json: dict[str, Any], account_id: str, region_name: str, **_more: Any
+    ) -> Any:
+        return cls(cls.make(Request(resource_name, cloudformation_json["Properties"], account_id, region_name)))
+
+    def is_created(self) -> bool:
+        return True
 
 
 def define(kind: str, make: Callable[[Request], Made], *, name_property: str = "") -> None:
-    """Add a resource type to moto's CloudFormation."""
+    """Add a resource type to moto's CloudFormation, which finds types among the direct subclasses of its model."""
+    own = {"kind": kind, "name_property": name_property, "make": staticmethod(make)}
+    _keep.append(type(kind.replace("::", ""), (_Resource, CloudFormationModel), own))
 
-    class Defined(_Model):  # type: ignore[misc] # see _Model
-        def __init__(self, made: Made) -> None:
-            self._made = made
 
-        @property
-        def physical_resource_id(self) -> str:
-            return self._made.physical_id
-
-        @staticmethod
-        def cloudformation_name_type() -> str:
-            return name_property
-
-        @staticmethod
-        def cloudformation_type() -> str:
-            return kind
-
-        @classmethod
-        def has_cfn_attr(cls, attr: str) -> bool:  # noqa: ARG003 - which there are shows when it is made
-            return True
-
-        def get_cfn_attribute(self, attribute: str) -> Any:
-            if attribute not in self._made.attributes:
-                raise UnsupportedError(f"{kind} has no attribute {attribute} in the embedded AWS")
-            return self._made.attributes[attribute]
-
-        @classmethod
-        def create_from_cloudformation_json(
-            cls,
-            resource_name: str,
-            cloudformation_json: dict[str, Any],
-            account_id: str,
-            region_name: str,
-            **_more: Any,
-        ) -> Any:
-            request = Request(resource_name, cloudformation_json["Properties"], account_id, region_name)
-            return cls(make(request))
-
-        def is_created(self) -> bool:
-            return True
-
-    Defined.__name__ = Defined.__qualname__ = kind.replace("::", "")
-    _keep.append(Defined)  # moto finds types among the living subclasses
+_keep: list[type] = []

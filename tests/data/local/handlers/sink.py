@@ -58,7 +58,7 @@ def records(event: dict[str, Any], _context: object) -> dict[str, Any] | None:
     return None
 
 
-def event(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own object
+def event(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Anything else: obey the event itself."""
     _note({"event": event})
     time.sleep(float(event.get("sleep", 0)))
