@@ -17,7 +17,7 @@ from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
-from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class DynamoDBCoordinationStore:
             found = (item["pk"]["S"].removeprefix("INCIDENT#") for page in pages for item in page["Items"])
             return tuple(islice(found, MOST_RUNNING))
 
-    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+    def write(self, change: AnyChange) -> None:
         """Put ``after`` on the condition that the stored version is ``before``'s."""
         table, item = self._item_of(change.after)
         condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}

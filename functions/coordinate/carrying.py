@@ -1,7 +1,7 @@
-"""Carries a decision out: guards first, incidents second, and only then what the world sees.
+"""Carries a decision out: holds and budgets, then leases, then incidents, and only then what the world sees.
 
-Guards (leases, holds, budgets) come before the incidents that rely on them; a crash in between leaves a guard that its
-incident takes again. It must not decide.
+What guards comes before the incidents that rely on it; a crash in between leaves a guard that its incident takes again.
+It must not decide.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from policies.coordination.snapshot import ConflictError, Decision
 
 def commit(decision: Decision, *, store: CoordinationStore, pool: Executor) -> None:
     """Write what *decision* changes; ConflictError when any of it changed meanwhile, DependencyError when it cannot."""
-    _write([partial(store.write, change) for change in decision.guards], pool)
-    _write([partial(store.write, change) for change in decision.incidents], pool)
+    for changes in decision.rounds:
+        _write([partial(store.write, change) for change in changes], pool)
 
 
 def _write(calls: Sequence[Call], pool: Executor) -> None:

@@ -7,11 +7,8 @@ Whatever fails for now raises DependencyError.
 from typing import Protocol
 
 from policies.contract.decisions import Answer
-from policies.coordination.budgets import Budget
-from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
-from policies.coordination.leases import Lease
-from policies.coordination.snapshot import Change, ExecutionState, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ExecutionState, Keys, Snapshot
 
 
 class CoordinationStore(Protocol):
@@ -25,7 +22,7 @@ class CoordinationStore(Protocol):
         """Return ids of incidents that run, or did a moment ago: the caller reads them before it believes it."""
         ...
 
-    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+    def write(self, change: AnyChange) -> None:
         """Write ``change.after``; ConflictError when what is stored is not the version of ``change.before``."""
         ...
 

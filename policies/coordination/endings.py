@@ -9,6 +9,7 @@ from policies.contract.rungs import Rung
 from policies.coordination import budgets, holds, leases
 from policies.coordination.evolve import evolve
 from policies.coordination.happenings import Closed, Escalated, Happening, Parked, Restarted
+from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
 from policies.coordination.rules import MOST_ATTEMPTS
@@ -29,13 +30,16 @@ def owns_lease(work: Working, incident: Incident) -> bool:
 
 
 def park(work: Working, incident: Incident, reason: str, now: datetime) -> Incident:
-    """Ask a person. The lease stays under a new fence, a hold stays; who was to resume leaves that to the next."""
+    """Ask a person. The lease stays under a new fence, and so does the hold of who has stopped the run for its node.
+
+    Who touched nothing yet holds nothing; who was to resume leaves that to the next incident of the job.
+    """
     lease = work.leases.get(incident.generation)
     if lease and owns_lease(work, incident):
         work.leases[incident.generation] = leases.park(lease, now)
         incident = incident.model_copy(update={"fence": lease.fence + 1})
-    if incident.job and incident.status is IncidentStatus.RESUMING:
-        work.jobs[incident.job.id] = holds.drop(work.job(incident.job.id), incident.id)
+    if incident.job and (incident.status is IncidentStatus.RESUMING or not incident.acted):
+        _drop_hold(work, work.job(incident.job.id), incident.id)
     if not incident.acted:
         _close_budgets(work, incident)
     return happen(work, incident, Parked(reason), now)
@@ -48,9 +52,7 @@ def close(work: Working, incident: Incident, reason: str, now: datetime) -> Inci
     if lease and owns_lease(work, incident):
         work.leases[incident.generation] = leases.release(lease, outcome, now)
     if incident.job:
-        job = work.job(incident.job.id)
-        if incident.id in job.holds or job.resumer == incident.id:
-            work.jobs[job.id] = holds.drop(job, incident.id)
+        _drop_hold(work, work.job(incident.job.id), incident.id)
     _close_budgets(work, incident)
     return happen(work, incident, Closed(outcome, reason), now)
 
@@ -85,6 +87,11 @@ def refence(work: Working, incident: Incident) -> Incident:
     )
     work.leases[incident.generation] = lease
     return incident.model_copy(update={"fence": lease.fence})
+
+
+def _drop_hold(work: Working, job: Job, incident: str) -> None:
+    if incident in job.holds or job.resumer == incident:
+        work.jobs[job.id] = holds.drop(job, incident)
 
 
 def _close_budgets(work: Working, incident: Incident) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from policies.contract.decisions import RungReport
 from policies.coordination.happenings import (
     Advanced,
+    BecameResumer,
     Closed,
     Escalated,
     Faltered,
@@ -66,6 +67,8 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
             changes = {"findings": (*incident.findings, note), "messages": told}
         case Advanced(report) | Skipped(report):
             changes = _advanced(incident, report, done=isinstance(happening, Advanced))
+        case BecameResumer(resumes):
+            changes = {"resumes": resumes}
         case Faltered():
             changes = {"falters": incident.falters + 1}
         case Escalated(rungs, _):

@@ -104,7 +104,9 @@ class Escalated:
 
 @dataclass(frozen=True)
 class BecameResumer:
-    """It released its hold and was the last: the job is its to resume."""
+    """It released its hold and was the last: the job, let go ``resumes`` times before, is its to resume."""
+
+    resumes: int
 
     def line(self, now: datetime) -> Line:
         return Line("resuming", now, "the last that needed the run stopped")

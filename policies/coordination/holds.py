@@ -8,13 +8,17 @@ from policies.contract.base import Model
 
 
 class Job(Model):
-    """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet."""
+    """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet.
+
+    ``resumes`` counts how often it was let go, ``resumed_by`` is who did last.
+    """
 
     cluster: str
     id: str
     holds: tuple[str, ...] = ()
     resumer: str | None = None
     resumes: int = 0
+    resumed_by: str | None = None
     version: int = 1
 
     def others(self, incident: str) -> tuple[str, ...]:
@@ -47,4 +51,17 @@ def let_go(job: Job, incident: str) -> Job:
     """Return the job after *incident* resumed it."""
     if job.resumer != incident:
         return job
-    return job.model_copy(update={"resumer": None, "resumes": job.resumes + 1})
+    return job.model_copy(update={"resumer": None, "resumes": job.resumes + 1, "resumed_by": incident})
+
+
+def claim(job: Job, incident: str, resumes: int) -> Job | None:
+    """Return the job with *incident* as its resumer, or None when the resume is not its own any more.
+
+    *resumes* is the job's count when *incident* became the resumer: as long as nobody let the job go since, a claim
+    that was dropped half-way (by a crash in the middle of parking) may be taken up again.
+    """
+    if job.others(incident) or job.resumer not in {None, incident}:
+        return None
+    if job.resumes == resumes:
+        return job.model_copy(update={"resumer": incident})
+    return job if job.resumed_by == incident else None

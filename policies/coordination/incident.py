@@ -43,6 +43,7 @@ class Incident(Model):
     attempt: int = 1
     started: int = 0
     fence: int = 0
+    resumes: int = 0  # how often the job had been let go when this incident became its resumer
     falters: int = 0  # breakdowns of the current rung's executor in a row
     ask: Ask | None = None
     facts: dict[str, Any] = {}

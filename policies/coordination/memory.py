@@ -11,7 +11,7 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
-from policies.coordination.snapshot import Change, ConflictError, D, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ConflictError, D, Keys, Snapshot
 
 Key = tuple[str, str]  # cluster, id
 
@@ -45,7 +45,7 @@ class MemoryStore:
             mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_running]
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
 
-    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+    def write(self, change: AnyChange) -> None:
         """Write ``after``; ConflictError when what is stored is not the version of ``before``."""
         after = change.after
         with self._lock:

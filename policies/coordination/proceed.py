@@ -39,7 +39,7 @@ def ended(incident: Incident) -> Told:
 def proceed(work: Working, incident: Incident, now: datetime) -> Told:
     """Return what comes next for a running *incident*."""
     if not owns_lease(work, incident):
-        return ended(close(work, incident, f"another incident took {incident.generation} over", now))
+        return ended(_without_lease(work, incident, now))
     if now >= incident.deadline:
         return ended(park(work, incident, _overdue(incident), now))
     if incident.status is IncidentStatus.SETTLING:
@@ -50,6 +50,14 @@ def proceed(work: Working, incident: Incident, now: datetime) -> Told:
             return ended(park(work, incident, why_not, now))
         incident = work.incidents[incident.id]
     return _next_rung(work, incident, now)
+
+
+def _without_lease(work: Working, incident: Incident, now: datetime) -> Incident:
+    """Finish a close that died half-way; if somebody else has the lease, a person must tell who is right."""
+    lease = work.leases.get(incident.generation)
+    if lease and lease.incident == incident.id:
+        return close(work, incident, incident.reason, now)
+    return park(work, incident, f"the lease of {incident.generation} is somebody else's; look at both incidents", now)
 
 
 def _overdue(incident: Incident) -> str:
@@ -99,13 +107,22 @@ def _finish(work: Working, incident: Incident, now: datetime) -> Incident:
 
 def _leave_to_others(work: Working, incident: Incident, job: Job, now: datetime) -> Incident | None:
     """Let go of the job's hold; return the incident closed when the resume is not (or no longer) its own."""
-    others = ", ".join(job.others(incident.id))
     if incident.status is IncidentStatus.ACTING:
         work.jobs[job.id] = holds.release(job, incident.id)
         if work.jobs[job.id].resumer != incident.id:
-            return close(work, incident, f"the run stays stopped for {others or 'another incident'}", now)
-        happen(work, incident, BecameResumer(), now)
+            others = ", ".join(job.others(incident.id)) or "another incident"
+            return close(work, incident, f"the run stays stopped for {others}", now)
+        happen(work, incident, BecameResumer(job.resumes), now)
         return None
-    if others:
-        return close(work, incident, f"the run is stopped again for {others}", now)
+    if incident.current and incident.current.rung is Rung.CONFIRM_RESUME:
+        return _stopped_again(work, incident, job, now) if job.others(incident.id) else None
+    claimed = holds.claim(job, incident.id, incident.resumes)
+    if claimed is None:
+        return _stopped_again(work, incident, job, now)
+    work.jobs[job.id] = claimed
     return None
+
+
+def _stopped_again(work: Working, incident: Incident, job: Job, now: datetime) -> Incident:
+    who = ", ".join(job.others(incident.id)) or job.resumer or job.resumed_by or "another incident"
+    return close(work, incident, f"the run was stopped again: its resume is with {who}", now)

@@ -87,5 +87,5 @@ def _give_resume_up(work: Working, incident: Incident, why: str, now: datetime) 
     """Park; but a run that others stopped again is theirs to resume, and its silence says nothing."""
     others = work.job(incident.job.id).others(incident.id) if incident.job else ()
     if others:
-        return close(work, incident, f"the run is stopped again for {', '.join(others)}", now)
+        return close(work, incident, f"the run was stopped again: its resume is with {', '.join(others)}", now)
     return park(work, incident, why, now)

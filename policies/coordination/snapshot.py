@@ -99,6 +99,9 @@ class Change(Generic[D]):
     after: D
 
 
+AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
+
+
 @dataclass(frozen=True)
 class Reply:
     """Answer the ask that message ``index`` of the batch made."""
@@ -120,15 +123,25 @@ class Start:
 
 @dataclass(frozen=True)
 class Decision:
-    """Writes in two rounds (what guards first, the incidents second), then the effects.
+    """Writes in three rounds (see `rounds`), then the effects.
 
     ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose
     last timeline entries are to be written again: the writer may have died in between.
     """
 
-    guards: tuple[Change[Lease] | Change[Job] | Change[Budget], ...] = ()
+    shared: tuple[Change[Job] | Change[Budget], ...] = ()
+    leases: tuple[Change[Lease], ...] = ()
     incidents: tuple[Change[Incident], ...] = ()
     retold: tuple[Incident, ...] = ()
     replies: tuple[Reply, ...] = ()
     starts: tuple[Start, ...] = ()
     refused: Mapping[int, Exception] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> tuple[tuple[AnyChange, ...], ...]:
+        """Return the writes in the order that survives a crash in between.
+
+        Jobs and budgets first: who leaves a job must have left it before its lease is released, or another would count
+        on a hold that nobody lets go. Then leases, then the incidents that rely on all of it.
+        """
+        return self.shared, self.leases, self.incidents

@@ -67,17 +67,16 @@ class Working:
 
     def decision(self, refused: dict[int, Exception]) -> Decision:
         """Return what differs from the snapshot, with the next version each."""
-        guards: list[Change[Lease] | Change[Job] | Change[Budget]] = []
-        guards.extend(_changes(self.snapshot.leases, self.leases))
-        guards.extend(_changes(self.snapshot.jobs, self.jobs))
-        guards.extend(_changes(self.snapshot.budgets, self.budgets))
+        jobs = tuple(_changes(self.snapshot.jobs, self.jobs))
+        budgets = tuple(_changes(self.snapshot.budgets, self.budgets))
         incidents = tuple(
             Change(change.before, _stamped(change.after))
             for change in _changes(self.snapshot.incidents, self.incidents)
         )
         changed = {change.after.id for change in incidents}
         return Decision(
-            guards=tuple(guards),
+            shared=(*jobs, *budgets),
+            leases=tuple(_changes(self.snapshot.leases, self.leases)),
             incidents=incidents,
             retold=tuple(incident for key, incident in self.retold.items() if key not in changed),
             replies=tuple(self.replies),

@@ -2,17 +2,18 @@
 
 Queue, state machine and Lambda behave as AWS's do where it matters: deliveries repeat, a batch that dies comes back
 after its visibility, tokens time out, a task whose function died is retried. ``crashes`` says at which call of a port
-the process that makes it dies, before or after the call took effect.
+the process that makes it dies, before or after the call took effect; ``delays`` hold messages up, one after the other,
+so that later ones overtake them.
 """
 
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor as Pool
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -115,7 +116,12 @@ class World:
     """One cluster. ``acts`` is rung -> act for all executors."""
 
     def __init__(
-        self, acts: Callable[["World"], dict[Rung, Act]], *, crashes: Crashes | None = None, rules: Rules = RULES
+        self,
+        acts: Callable[["World"], dict[Rung, Act]],
+        *,
+        crashes: Crashes | None = None,
+        rules: Rules = RULES,
+        delays: Sequence[float] = (),
     ) -> None:
         self.now = START
         self.crashes = crashes or Crashes()
@@ -126,6 +132,7 @@ class World:
         self.players: dict[str, Player] = {}
         self.invocations: Counter[tuple[str, Rung]] = Counter()
         self._order = count()
+        self._delays = cycle(delays or (0.0,))
         self._agenda: list[tuple[datetime, int, Callable[[], None]]] = []
         self._queue: list[Message] = []
         self._waiting: dict[str, tuple[str, Steps]] = {}
@@ -170,7 +177,7 @@ class World:
     # The queue: at most ten a batch, what fails comes back after its visibility.
 
     def _enqueue(self, body: str) -> None:
-        self._put(Message(body))
+        self.after(next(self._delays), lambda: self._put(Message(body)))
 
     def _put(self, message: Message) -> None:
         self._queue.append(message)

@@ -66,10 +66,10 @@ class Bench:
 
     def __post_init__(self) -> None:
         decision = decide(Snapshot(CLUSTER), [findings(finding())], START, rules=RULES)
-        for change in (*decision.guards, *decision.incidents):
+        for change in (change for changes in decision.rounds for change in changes):
             self.documents.write(change)
         self.incident: Incident = decision.incidents[0].after
-        (lease,) = decision.guards
+        (lease,) = decision.leases
         assert isinstance(lease.after, Lease)
         self.lease: Lease = lease.after
         self.store = MemoryActStore(self.documents, CLUSTER)

@@ -5,6 +5,7 @@ from policies.contract.rungs import Rung, RungStatus
 from policies.contract.vocabulary import Action
 from policies.coordination.decide import decide
 from policies.coordination.incident import Incident
+from policies.coordination.leases import release
 from policies.coordination.memory import MemoryStore
 from policies.coordination.rules import MOST_STEPS, Rules
 from policies.coordination.snapshot import Change, Decision, Keys
@@ -33,7 +34,7 @@ class Table:
         )
         decision = decide(self.store.read(CLUSTER, keys), messages, at(seconds), rules=self.rules)  # type: ignore[arg-type]
         assert not decision.refused
-        for change in (*decision.guards, *decision.incidents):
+        for change in (change for changes in decision.rounds for change in changes):
             self.store.write(change)
         return decision
 
@@ -197,13 +198,20 @@ def test_the_deadline_counts_from_the_settled_cause() -> None:
     assert "deadline of 900 s passed at isolate" in answer.reason
 
 
-def test_a_lease_that_somebody_else_holds_ends_the_incident() -> None:
+def test_a_lease_that_somebody_else_holds_is_a_persons_to_judge() -> None:
     table = Table().open().acting()
     lease = table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases["i-1#0"]
     theirs = lease.model_copy(update={"incident": "other", "fence": 9, "version": lease.version + 1})
     table.store.write(Change(lease, theirs))
-    assert table.answer(30, ask(table.id, 1)).verdict == "closed"
+    assert table.answer(30, ask(table.id, 1)).verdict == "parked"
     assert table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases["i-1#0"] == theirs
+
+
+def test_a_close_that_died_after_its_lease_was_released_is_finished() -> None:
+    table = Table().open().acting()
+    lease = table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases["i-1#0"]
+    table.store.write(Change(lease, release(lease, "recovered", at(29)).model_copy(update={"version": 2})))
+    assert table.answer(30, ask(table.id, 1)).verdict == "closed"
 
 
 def test_an_execution_that_grows_long_hands_over_to_the_next_attempt() -> None:

@@ -18,14 +18,14 @@ LIMITS = {"replacements": Limit(percent=5, within_seconds=600)}
 def parked() -> Snapshot:
     """One incident that stopped its run and then failed."""
     opened = decide(Snapshot(CLUSTER), [findings(finding(policy=plan(limits=LIMITS)))], at(0), rules=RULES)
-    (guard,) = opened.guards
+    (guard,) = opened.leases
     assert isinstance(guard.after, Lease)
     incident = opened.incidents[0].after
     acting = decide(
         Snapshot(CLUSTER, {incident.id: incident}, {"i-1#0": guard.after}), [ask(incident.id)], at(25), rules=RULES
     )
     incident = acting.incidents[0].after.model_copy(update={"status": IncidentStatus.PARKED})
-    job, budget = (each.after for each in acting.guards)
+    job, budget = (each.after for each in acting.shared)
     assert isinstance(job, Job)
     assert isinstance(budget, Budget)
     return Snapshot(CLUSTER, {incident.id: incident}, {"i-1#0": guard.after}, {job.id: job}, {budget.scope: budget})
@@ -42,7 +42,7 @@ def test_a_person_closes_a_parked_incident_and_everything_is_let_go() -> None:
     closed = decision.incidents[0].after
     assert (closed.status, closed.outcome) == (IncidentStatus.CLOSED, "recovered")
     assert closed.reason == "by kim: the board was changed"
-    lease, job, budget = (change.after for change in decision.guards)
+    lease, job, budget = (change.after for change in (*decision.leases, *decision.shared))
     assert isinstance(lease, Lease)
     assert lease.released
     assert isinstance(job, Job)

@@ -6,7 +6,7 @@ from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, Orchestrator, PolicyMode
 from policies.coordination.decide import decide
 from policies.coordination.incident import MOST_NOTES, Incident
-from policies.coordination.leases import Lease, release
+from policies.coordination.leases import release
 from policies.coordination.snapshot import Decision, Snapshot
 from policies.coordination.states import IncidentStatus
 from tests.tools.incidents import CLUSTER, JOB, RULES, START, at, finding, findings, plan
@@ -19,7 +19,7 @@ def taken(*each: Finding, snapshot: Snapshot | None = None, now: float = 1) -> D
 
 
 def after(decision: Decision) -> Snapshot:
-    leases = {each.after.generation: each.after for each in decision.guards if isinstance(each.after, Lease)}
+    leases = {each.after.generation: each.after for each in decision.leases}
     return Snapshot(CLUSTER, {each.after.id: each.after for each in decision.incidents}, leases)
 
 
@@ -58,7 +58,7 @@ def test_a_policy_that_is_not_active_decides_and_touches_nothing(mode: PolicyMod
     incident = only(decision)
     assert (incident.status, incident.outcome) == (IncidentStatus.CLOSED, "recorded")
     assert "decided: isolate, replace_node, resume_job" in incident.reason
-    assert not decision.guards
+    assert not decision.leases
     assert not decision.starts
     assert incident.timeline[-1].stage == "decided"
     assert incident.timeline[-1].alert == "notify"
@@ -105,7 +105,7 @@ def test_a_repeat_changes_nothing_and_starts_what_was_not_heard_of() -> None:
     first = taken(finding())
     again = taken(finding(), snapshot=after(first), now=40)
     assert not again.incidents
-    assert not again.guards
+    assert not again.leases
     assert len(again.starts) == 1
     assert [incident.id for incident in again.retold] == [only(first).id]
     heard = only(first).model_copy(update={"started": 1})
@@ -178,7 +178,7 @@ def test_news_of_a_replaced_node_is_noted_as_late() -> None:
     decision = taken(finding(name="b", seen=at(700)), snapshot=left_behind("replaced", 500), now=700)
     assert only(decision).findings[-1].late
     assert not decision.starts
-    assert not decision.guards
+    assert not decision.leases
 
 
 def test_news_of_a_replaced_node_whose_incident_is_gone_is_recorded() -> None:

@@ -70,6 +70,30 @@ def test_a_hold_added_under_way_leaves_the_resumer_where_it_is() -> None:
     assert holds.drop(job, "a").resumer is None
 
 
+def resuming(who: str = "a") -> Job:
+    return holds.release(holds.hold(Job(cluster=CLUSTER, id="j"), who), who)
+
+
+def test_a_resume_is_claimed_by_its_resumer_until_somebody_else_needs_the_job() -> None:
+    job = resuming()
+    assert holds.claim(job, "a", 0) == job
+    assert holds.claim(holds.hold(job, "b"), "a", 0) is None
+    assert holds.claim(resuming("b"), "a", 0) is None
+
+
+def test_a_claim_dropped_half_way_is_taken_up_again() -> None:
+    again = holds.claim(holds.drop(resuming(), "a"), "a", 0)
+    assert again
+    assert again.resumer == "a"
+
+
+def test_a_job_let_go_since_is_claimed_only_by_who_let_it_go() -> None:
+    gone = holds.let_go(resuming(), "a")
+    assert holds.claim(gone, "a", 0) == gone
+    later = holds.let_go(holds.release(holds.hold(gone, "b"), "b"), "b")
+    assert holds.claim(later, "a", 0) is None
+
+
 @given(st.integers(0, 5), st.floats(0, 100), st.integers(0, 10_000))
 def test_an_allowance_is_never_less_than_one(at_most: int, percent: float, size: int) -> None:
     assert allowance(Limit(at_most=at_most, within_seconds=1), size) >= 1

@@ -13,7 +13,7 @@ SWEEP = SweepMessage(cluster=CLUSTER, at=START)
 
 def opened(node: str = "i-1") -> tuple[Incident, Lease]:
     decision = decide(Snapshot(CLUSTER), [findings(finding(node))], START, rules=RULES)
-    (guard,) = decision.guards
+    (guard,) = decision.leases
     assert isinstance(guard.after, Lease)
     return decision.incidents[0].after, guard.after
 
