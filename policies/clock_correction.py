@@ -14,17 +14,28 @@ FARTHEST_BEHIND_MS = 15 * 60_000  # beyond it the envelope was kept somewhere, s
 OLDEST_MS = 400 * 86_400_000  # older than any log that is still read; keeps absurd times within the calendar
 
 
-def offset_ms(sent_at: datetime, arrived_at: datetime) -> int:
-    """Return what to add to the node's times, in whole steps, so that a repeated put gives the same answer."""
-    raw = to_ms(arrived_at) - to_ms(sent_at)
-    return 0 if raw > FARTHEST_BEHIND_MS else round(raw / STEP_MS) * STEP_MS
+class ClockCorrection:
+    """What one envelope tells of its node's clock. ``offset`` (ms) is what to add to the node's times.
 
+    It goes in whole steps, so that the same envelope, put twice, is corrected alike.
+    """
 
-def corrected_ms(observed_at: datetime, sent_at: datetime, offset: int) -> int:
-    """Return the corrected *observed_at* in epoch milliseconds: never after it was sent, never absurdly old."""
-    sent = to_ms(sent_at)
-    age = min(max(sent - to_ms(observed_at), 0), OLDEST_MS)
-    return sent - age + offset
+    __slots__ = ("_sent", "offset")
+
+    def __init__(self, sent_at: datetime, arrived_at: datetime) -> None:
+        """Compare the node's clock, *sent_at*, with the lane's, *arrived_at*."""
+        self._sent = to_ms(sent_at)
+        raw = to_ms(arrived_at) - self._sent
+        self.offset = 0 if raw > FARTHEST_BEHIND_MS else round(raw / STEP_MS) * STEP_MS
+
+    def moment_ms(self, observed_at: datetime) -> int:
+        """Return the corrected *observed_at* in epoch milliseconds: never after it was sent, never absurdly old."""
+        age = self._sent - to_ms(observed_at)
+        if age < 0:
+            age = 0
+        elif age > OLDEST_MS:
+            age = OLDEST_MS
+        return self._sent - age + self.offset
 
 
 def to_ms(moment: datetime) -> int:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from policies.clock_correction import corrected_ms, offset_ms
+from policies.clock_correction import ClockCorrection
 from policies.contract.decisions import Finding
-from policies.contract.envelope import Envelope, ParsedEnvelope, RejectedEvent
+from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
@@ -97,12 +97,12 @@ class _Work:
         envelope = delivery.parsed.envelope
         spool = self.state.spool(envelope.spool_id)
         spool.last_heard = max(spool.last_heard, int(delivery.arrived_at.timestamp()))
-        offset = offset_ms(envelope.sent_at, delivery.arrived_at)
+        clock = ClockCorrection(envelope.sent_at, delivery.arrived_at)
         node = NodeFacts(envelope.node, self.snapshot)
         for event in envelope.events:
             if spool.take(event.seq):
                 self.events += 1
-                self._meet(event, node, envelope, offset, delivery.arrived_at)
+                self._meet(event, node, clock.moment_ms(event.observed_at), delivery.arrived_at)
             else:
                 self.repeats += 1
         for refused in delivery.parsed.rejected:
@@ -111,8 +111,7 @@ class _Work:
         if delivery.in_order:
             spool.claim(max(envelope.first_seq, envelope.events[-1].seq + 1 if envelope.events else 0))
 
-    def _meet(self, event: FaultEvent, node: NodeFacts, envelope: Envelope, offset: int, arrived_at: datetime) -> None:
-        moment = corrected_ms(event.observed_at, envelope.sent_at, offset)
+    def _meet(self, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
         self.newest = max(self.newest, moment)
         met = False
         for rule, rest in self.rulebook.candidates(event):

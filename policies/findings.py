@@ -75,8 +75,8 @@ def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding
 
 def keep_message(matched: Matched, text: str) -> None:
     """Add what the event printed, once, as long as there is room."""
-    if text and len(matched.messages) < MOST_MESSAGES:
-        matched.messages.setdefault(cut_message(text, MESSAGE_BYTES)[0])
+    if text and text not in matched.messages and len(matched.messages) < MOST_MESSAGES:
+        matched.messages.setdefault(text if len(text) <= MESSAGE_BYTES // 4 else cut_message(text, MESSAGE_BYTES)[0])
 
 
 def _moment(milliseconds: int) -> datetime:

@@ -1,5 +1,6 @@
 """Lambda `triage`: wiring only. Triggered by Kinesis `faults` and SQS `overflow`."""
 
+import gc
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ def wire() -> Triage:
     config = Config(max_pool_connections=WORKERS, retries={"mode": "standard", "max_attempts": 4})
     dynamodb = boto3.client("dynamodb", config=config)
     clock = partial(datetime.now, UTC)
+    gc.freeze()  # what is loaded by now stays for the worker's life; the collector need not walk it in each batch
     return Triage(
         states=DynamoNodeStates(dynamodb, settings.fleet_table),
         rulebooks=Rulebooks(DynamoPolicies(dynamodb, settings.policies_table), TELEMETRY),

@@ -13,10 +13,7 @@ def lines(captured: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def telemetry(
-    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> PowertoolsTelemetry:
-    # Powertools keeps one log handler a service, on the stdout of its first use: each test has a service of its own.
+def telemetry(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> PowertoolsTelemetry:
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", request.node.name)
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Relight")
     return PowertoolsTelemetry()
@@ -69,9 +66,11 @@ def test_a_flood_of_samples_stays_one_line(telemetry: PowertoolsTelemetry, capsy
 
 
 def test_a_remark_keeps_its_fields_whatever_they_are_called(
-    telemetry: PowertoolsTelemetry, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    telemetry.warn("rejected", id="x", message="its own", service="other")
+    # Powertools keeps one handler a service, on the stdout of its first use: so here, with a service of its own.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "remarks")
+    PowertoolsTelemetry().warn("rejected", id="x", message="its own", service="other")
     (line,) = lines(capsys)
     assert (line["level"], line["message"], line["id"]) == ("WARNING", "rejected", "x")
-    assert (line["about_message"], line["about_service"]) == ("its own", "other")
+    assert (line["about_message"], line["about_service"], line["service"]) == ("its own", "other", "remarks")
