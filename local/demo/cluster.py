@@ -108,7 +108,6 @@ class LocalCluster:
     def _build(self) -> None:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(max_workers=1) as side:
-            self._on_phase("making the CloudFormation template")
             assembly = side.submit(own_assembly, self.data_dir / "cdk.out")
             self._start_servers()
             self._deploy(assembly)
@@ -129,6 +128,8 @@ class LocalCluster:
         self.aws.set_eks_endpoint(self.site.eks_cluster, self.kubernetes.url)
 
     def _deploy(self, assembly: "Future[Path]") -> None:
+        if not assembly.done():
+            self._on_phase("waiting for the CloudFormation template (half a minute, the first time)")
         folder = assembly.result()
         self._on_phase("deploying Relight")
         self.outputs = deploy(self.aws, assembly=folder, stack=STACK)

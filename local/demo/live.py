@@ -84,7 +84,7 @@ class LiveTeller:
             if reached is None:
                 table.add_row("○", words, "", "", style="dim")
             else:
-                table.add_row("[green]●[/]", words, f"{reached.seconds:.2f} s", _plain(reached.detail))
+                table.add_row("[green]●[/]", words, f"{max(0.0, reached.seconds):.2f} s", _plain(reached.detail))
         for other in self._others:
             table.add_row("·", other.name, f"{other.seconds:.2f} s", _plain(other.detail), style="dim")
         return table
