@@ -24,8 +24,9 @@ class World:
         self.log.touch()
         self.endpoint = endpoint
         self.stream = f"faults-{uuid4().hex[:8]}"
-        self.kinesis = boto3.client("kinesis", region_name=REGION, endpoint_url=endpoint)
-        self.sqs = boto3.client("sqs", region_name=REGION, endpoint_url=endpoint)
+        session = boto3.Session("testing", "testing", region_name=REGION)
+        self.kinesis = session.client("kinesis", endpoint_url=endpoint)
+        self.sqs = session.client("sqs", endpoint_url=endpoint)
         self.queue_url = self.sqs.create_queue(QueueName=f"overflow-{uuid4().hex[:8]}")["QueueUrl"]
         self.written = 0
         self._agents: list[subprocess.Popen[str]] = []
@@ -46,6 +47,7 @@ class World:
         }
         environ = os.environ | {f"RELIGHT_AGENT_{name}": str(value) for name, value in values.items()}
         environ |= {"AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": REGION}
+        environ |= {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
         command = [sys.executable, "-m", "agent.main"]
         with (self.folder / "agent.err").open("a") as errors:
             agent = subprocess.Popen(command, cwd=ROOT, env=environ, stderr=errors, text=True)
@@ -74,12 +76,21 @@ class World:
             file.write("".join(lines))
 
     def in_kinesis(self) -> list[Envelope]:
+        return [envelope for _, envelope in self._records()]
+
+    def arrivals(self) -> list[float]:
+        """When each event arrived, in the order of arrival (unix seconds)."""
+        return [at for at, envelope in self._records() for _ in envelope.events]
+
+    def _records(self) -> list[tuple[float, Envelope]]:
         shards = self.kinesis.describe_stream(StreamName=self.stream)["StreamDescription"]["Shards"]
         start = self.kinesis.get_shard_iterator(
             StreamName=self.stream, ShardId=shards[0]["ShardId"], ShardIteratorType="TRIM_HORIZON"
         )
         records = self.kinesis.get_records(ShardIterator=start["ShardIterator"], Limit=10_000)["Records"]
-        return [self._envelope(record["Data"]) for record in records]
+        return [
+            (record["ApproximateArrivalTimestamp"].timestamp(), self._envelope(record["Data"])) for record in records
+        ]
 
     def from_queue(self) -> list[Envelope]:
         messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])

@@ -1,0 +1,93 @@
+"""The agent: how fast a fault leaves the node, and what the agent costs the node.
+
+A real agent process on a real log file; Kinesis is moto in this process, on loopback. A fault's latency runs from just
+before its line is written to the arrival time that the stream gives the record, so it holds reading, parsing, the spool
+with its fdatasync, the linger and the put, without the answer's way back.
+"""
+
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from moto.server import ThreadedMotoServer
+
+from agent.kernel_log.record import parse_record
+from agent.parsers.registry import parse_sightings
+from tests.bench.measure import Figure, figure, quantiles, repeat
+from tests.integration.agent.world import World
+
+FAULTS = 150
+IDLE_SECONDS = 10.0
+TICKS = os.sysconf("SC_CLK_TCK")
+HEALTHY = "6,4003,3757433151,-;IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready"
+FAULT = "3,1,2,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+
+
+def figures() -> Iterator[Figure]:
+    """Measure the parsers in this process, then a process."""
+    for name, line in (("healthy", HEALTHY), ("Xid", FAULT)):
+        samples = repeat(partial(_parse_rate, line))
+        yield figure(f"agent: parse a {name} record", "records/s", samples, better="higher")
+    with _world() as world:
+        yield from _process(world)
+
+
+def _parse_rate(line: str, count: int = 5000) -> float:
+    began = time.process_time()
+    for _ in range(count):
+        parse_sightings(parse_record(line))
+    return count / (time.process_time() - began)
+
+
+@contextmanager
+def _world() -> Iterator[World]:
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # else it writes a line a call
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder), f"http://{host}:{port}")
+        try:
+            yield world
+        finally:
+            world.stop_agents()
+            server.stop()
+
+
+def _process(world: World) -> Iterator[Figure]:
+    world.make_stream()
+    began = time.perf_counter()
+    agent = world.start_agent()
+    while not world.in_kinesis():
+        time.sleep(0.005)
+    yield figure("agent: start to first heartbeat", "s", [time.perf_counter() - began], better="lower")
+    written = []
+    for _ in range(FAULTS):
+        written.append(time.time())
+        world.break_gpus(1)
+        time.sleep(0.05)
+    while len(world.seen()) < FAULTS:
+        time.sleep(0.05)
+    milliseconds = [(arrived - at) * 1000 for at, arrived in zip(written, world.arrivals(), strict=True)]
+    yield from quantiles("agent: fault written to accepted by the stream", "ms", milliseconds, better="lower")
+    before = _processor_seconds(agent.pid)
+    time.sleep(IDLE_SECONDS)
+    share = (_processor_seconds(agent.pid) - before) / IDLE_SECONDS * 100
+    yield figure("agent: processor while nothing happens", "% of a core", [share], better="lower")
+    yield figure("agent: resident memory", "MiB", [_resident(agent.pid)], better="lower")
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _resident(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    kilobytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(kilobytes) / 1024
