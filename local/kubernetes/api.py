@@ -65,6 +65,9 @@ class Api:
             return Answer(200, document) if document is not None else self._serve(who, request)
         except StatusError as error:
             return Answer(error.code, error.body())
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            wrong = bad_request(f"the request has not the shape that was expected: {error!r}")
+            return Answer(wrong.code, wrong.body())
 
     def _serve(self, who: str, request: Request) -> Answer | Watch:
         target = target_of(request.path)

@@ -3,6 +3,9 @@
 It must not know HTTP, nor when a kubelet really stops a pod.
 """
 
+import math
+import re
+
 from local.kubernetes.errors import invalid, too_many_requests
 from local.kubernetes.objects import Obj, has_condition, is_terminating, namespace_of
 from local.kubernetes.resources import BUDGETS, PODS
@@ -89,9 +92,20 @@ def _check_budgets(store: Store, pod: Obj) -> None:
 
 
 def disruptions_allowed(store: Store, budget: Obj) -> int:
-    """How many of the budget's pods may go now. Counts, no percentages: a budget over one gang needs none."""
+    """How many of the budget's pods may go now."""
     pods, _ = store.select(PODS, namespace_of(budget), match_labels(budget["spec"].get("selector")))
     healthy = sum(has_condition(pod, "Ready") and not is_terminating(pod) for pod in pods)
     if "minAvailable" in budget["spec"]:
-        return max(0, healthy - int(budget["spec"]["minAvailable"]))
-    return max(0, healthy - (len(pods) - int(budget["spec"].get("maxUnavailable", 1))))
+        return max(0, healthy - _count(budget, "minAvailable", len(pods)))
+    return max(0, healthy - (len(pods) - _count(budget, "maxUnavailable", len(pods))))
+
+
+def _count(budget: Obj, field: str, total: int) -> int:
+    """A number of pods, or a percentage of them, which rounds up in both fields."""
+    value = budget["spec"].get(field, 1)
+    match = re.fullmatch(r"(\d+)(%?)", str(value))
+    if match is None:
+        raise invalid(
+            BUDGETS, budget["metadata"]["name"], f"spec.{field}: {value!r} is neither a count nor a percentage"
+        )
+    return math.ceil(total * int(match[1]) / 100) if match[2] else int(match[1])

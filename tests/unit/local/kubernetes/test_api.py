@@ -131,6 +131,8 @@ def test_a_collection_is_deleted_by_label(client: Client) -> None:
         ("POST", PODS, {"metadata": {"name": "q"}}, 422),
         ("POST", PODS, {"metadata": {"name": "q", "namespace": "x"}, "spec": {"containers": [{}]}}, 400),
         ("PATCH", "/api/v1/nodes/n", {"a": 1}, 415),
+        ("POST", f"{PODS}/p/binding", {"target": "n"}, 400),
+        ("DELETE", f"{PODS}/p", {"preconditions": "x"}, 400),
     ],
 )
 def test_a_wrong_request_is_refused_with_the_right_code(

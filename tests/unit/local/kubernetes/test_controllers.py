@@ -81,7 +81,7 @@ class World:
         self.store.update(PYTORCH_JOBS, "ml", "job", change)
 
 
-def job_of(restart: str = "OnFailure", **policy: Any) -> Obj:  # noqa: ANN401
+def job_of(restart: str = "OnFailure", **policy: Any) -> Obj:
     container = {"name": "pytorch", "image": "train", "resources": {"limits": {"nvidia.com/gpu": 8}}}
     replica = {"replicas": 1, "restartPolicy": restart, "template": {"spec": {"containers": [container]}}}
     spec = {"runPolicy": policy, "pytorchReplicaSpecs": {"Master": replica, "Worker": replica}}
@@ -260,6 +260,25 @@ def test_a_disruption_budget_forbids_an_eviction_with_429(world: World) -> None:
     world.store.update(BUDGETS, "ml", "b", lambda obj: {**obj, "spec": {"maxUnavailable": 1, "selector": selector}})
     pods.evict(world.store, "ml", "job-worker-0", grace=None, only_if=None)
     assert is_terminating(world.pods()["job-worker-0"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"),
+    [
+        ({"minAvailable": 1}, 1),
+        ({"minAvailable": "50%"}, 1),
+        ({"minAvailable": "51%"}, 0),
+        ({"maxUnavailable": "10%"}, 1),
+        ({"maxUnavailable": 0}, 0),
+        ({}, 1),
+    ],
+)
+def test_a_disruption_budget_counts_pods_or_percentages(world: World, spec: Obj, allowed: int) -> None:
+    world.store.create(PYTORCH_JOBS, "ml", job_of())
+    world.run(4)
+    selector = {"matchLabels": {pytorchjob.JOB_LABEL: "job"}}
+    budget = world.store.create(BUDGETS, "ml", {"metadata": {"name": "b"}, "spec": {**spec, "selector": selector}})
+    assert pods.disruptions_allowed(world.store, budget) == allowed
 
 
 def test_a_second_delete_may_shorten_the_grace_and_never_lengthen_it(world: World) -> None:

@@ -21,7 +21,7 @@ def store() -> Store:
     return Store(now=lambda: NOW, new_uid=lambda: next(uids))
 
 
-def node(name: str, **spec: Any) -> Obj:  # noqa: ANN401
+def node(name: str, **spec: Any) -> Obj:
     return {"metadata": {"name": name, "labels": {"pool": "gpu"}}, "spec": spec}
 
 
