@@ -34,9 +34,14 @@ def no_loss(_spool: str, _loss: Loss) -> FaultEvent:
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Iterator[Spool]:
-    limits = SpoolLimits()
     with open_spool(
-        tmp_path, owner="i-1", limits=limits, clock=lambda: NOW, new_id=lambda: "spool", describe_loss=no_loss
+        tmp_path,
+        owner="i-1",
+        boot_id="boot",
+        limits=SpoolLimits(),
+        clock=lambda: NOW,
+        new_id=lambda: "spool",
+        describe_loss=no_loss,
     ) as spool:
         yield spool
 
