@@ -85,6 +85,7 @@ def _spool(settings: Settings) -> str:
         with open_spool(
             settings.spool_dir,
             owner=node.instance_id,
+            boot_id=node.boot_id,
             limits=SpoolLimits(settings.spool_max_bytes, settings.spool_max_age),
             clock=utc_now,
             new_id=lambda: uuid.uuid4().hex,

@@ -12,9 +12,9 @@ machine, on a log that you write yourself:
     echo "3,1,5000000,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus." \
         >> /tmp/kernel.log
 
-One thread reads the log into the spool, one sends what the spool holds, one waits for signals. SIGTERM and SIGINT stop
-the reading, send what can still be sent within ``stop_seconds``, and exit 0; the next start sends what is left. Decides
-wiring and the order of start and stop. It must not know faults or wire forms.
+One thread reads the log into the spool, one sends what it holds, one syncs its file, one waits for signals. SIGTERM and
+SIGINT stop the reading, send what can still be sent within ``stop_seconds``, and exit 0; the next start sends what is
+left. Decides wiring and the order of start and stop. It must not know faults or wire forms.
 """
 
 import argparse
@@ -69,6 +69,7 @@ def run(config: Path | None, environ: Mapping[str, str], stop: threading.Event) 
     with open_spool(
         settings.spool_dir,
         owner=node.instance_id,
+        boot_id=node.boot_id,
         limits=limits,
         clock=utc_now,
         new_id=lambda: uuid.uuid4().hex,
@@ -88,6 +89,7 @@ def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, sto
     )
     publisher = make_publisher(settings, node, spool, region)
     silent = threading.Event()
+    threading.Thread(target=spool.keep_durable, args=(silent,), name="disk", daemon=True).start()
     reading = start("kernel_log", source.run, stop)
     sending = start("publisher", publisher.run, silent)
     stop.wait()

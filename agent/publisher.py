@@ -145,7 +145,6 @@ class Publisher:
         return batch is not None and self._send(overflow, batch)
 
     def _send(self, outlet: _Outlet, batch: Batch) -> bool:
-        self._spool.sync()
         sent = False
         try:
             sent = self._put(outlet, batch, batch.events[0].seq)

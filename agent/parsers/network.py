@@ -45,7 +45,8 @@ _RULES = (
         Kind.NETWORK_DEVICE_FAILED,
         Severity.CRITICAL,
         _NIC,
-        r"(?:device's health compromised|unrecoverable hardware error|mlx5_core [^\n]{0,120}[Ff]atal (?:FW |firmware )?error"
+        r"(?:device's health compromised|unrecoverable hardware error"
+        r"|mlx5_core [^\n]{0,120}[Ff]atal (?:FW |firmware )?error"
         r"|[A-Z_]{3,40}\(0x[0-9a-f]{1,8}\) timeout\. Will cause a leak of a command resource)",
         words=("health compromised", "hardware error", "mlx5_core", "timeout. Will cause"),
     ),

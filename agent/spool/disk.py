@@ -34,6 +34,7 @@ class Disk:
         self._contents = contents
         self._clock = clock
         self._retry_at = clock()
+        self._synced = -1
 
     @property
     def usable(self) -> bool:
@@ -69,7 +70,7 @@ class Disk:
             self.leave(error)
             return
         self.close()
-        self._journal = fresh
+        self._journal, self._synced = fresh, fresh.size
 
     def rewrite_if_mostly_done(self, bytes_waiting: int) -> None:
         """Replace the file when most of it is about events that are done."""
@@ -83,9 +84,12 @@ class Disk:
         self.close()
         self._retry_at = self._clock() + _RETRY
 
-    def duplicate(self) -> int | None:
-        """Return a descriptor of the file for the caller to sync and close; it stays good when the file is replaced."""
-        return self._journal.duplicate() if self._journal else None
+    def duplicate_unsynced(self) -> int | None:
+        """Return a descriptor for the caller to sync and close, valid even when the file is replaced; None: no need."""
+        if self._journal is None or self._journal.size == self._synced:
+            return None
+        self._synced = self._journal.size
+        return self._journal.duplicate()
 
     def close(self) -> None:
         """Let go of the file."""

@@ -32,6 +32,7 @@ def open_spool(
     folder: Path,
     *,
     owner: str,
+    boot_id: str,
     limits: SpoolLimits,
     clock: Callable[[], datetime],
     new_id: Callable[[], str],
@@ -40,14 +41,15 @@ def open_spool(
     """Open the spool of instance *owner* in *folder*, for this process alone.
 
     SettingsError when the folder cannot be used or another agent uses it. A spool of another instance (the disk was
-    cloned or moved) is set aside: its seqs are not ours to go on with, and its events speak of another machine.
+    cloned or moved) is set aside: its seqs are not ours to go on with, and its events speak of another machine. A spool
+    of another boot goes on under a new id: what a machine that lost its power had sent may not be on its disk.
     """
     guard = _claim(folder)
     path = folder / JOURNAL_NAME
-    journal, state, damaged = _load_or_explain(path, SpoolState(new_id(), owner))
+    journal, state, damaged = _load_or_explain(path, SpoolState(new_id(), owner, boot_id))
     spool = Spool(state, path, journal, limits=limits, clock=clock, new_id=new_id, describe_loss=describe_loss)
     try:
-        spool.begin(damaged=damaged, fresh=journal is None)
+        spool.begin(boot_id, damaged=damaged)
         yield spool
     finally:
         spool.close()

@@ -1,13 +1,14 @@
 """The agent's memory: events wait here, on disk, until a lane acknowledged them.
 
 One append holds the events of a read, their sequence numbers and how far the source then is: after a crash at any byte
-nothing is there twice and nothing is missing. A seq is durable before it is sent (`sync`: one fdatasync an envelope, on
-the publisher's thread), so none is ever given to a second event, not even after a power cut. What was appended and not
-yet sent survives the process; a power cut takes it only together with the kernel's log it came from.
+nothing is there twice and nothing is missing. What was written survives the process, and the machine once `sync` has
+run: once a second, on a thread of its own, since a fault is told in milliseconds and a sick disk may take minutes.
+No seq of an id is ever given to a second event: what might have been sent and not be on the disk (another boot, a disk
+that refuses) goes on under a new id, counted from 0.
 
 Bounded: when the events that wait take too much, the least severe go first; what is too old goes as well; and what went
-is itself an event. When the disk refuses, the spool goes on in memory under a new id (its seqs are not durable), and
-returns to disk when it can: a failing disk is a fault worth telling.
+is itself an event. When the disk refuses, the spool goes on in memory, and returns to disk when it can: a failing disk
+is a fault worth telling.
 
 Decides numbering and what is on its way. It must not know envelopes, lanes or kinds.
 """
@@ -28,6 +29,7 @@ from policies.contract.events import FaultEvent
 log = logging.getLogger(__name__)
 
 MAX_EVENTS_AN_APPEND = 512
+_SYNC_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Spool:
         self._version = 0
         self._disk = Disk(path, journal, contents=self._state.lines, clock=clock)
         self._durable_id = True
+        self._moved: dict[tuple[str, int], int] = {}  # what is under way under an older id -> its seq now
 
     def append(self, events: Sequence[FaultEvent], progress: Progress | None = None) -> None:
         """Let *events* wait under the next seqs (theirs are ignored) and note how far their source is, as one."""
@@ -70,18 +73,20 @@ class Spool:
         with self._changed:
             now = self._clock()
             added = self._number(events, now)
-            self._write(event_line(added, progress_entry(progress) if progress else None))
+            self._disk.write(event_line(added, progress_entry(progress) if progress else None))
             for event in added:
                 self._state.add(event)
             if progress:
                 self._state.advance(progress)
             self._make_room(now)
+            self._renounce()
             self._notify()
 
     def take(self, max_bytes: int, *, max_events: int = 500, min_rank: int = 0) -> Batch | None:
         """Return the oldest events of at least this severity that are not under way, and mark them so; None: none."""
         with self._changed:
             self._expire(self._clock())
+            self._renounce()
             chosen: list[WaitingEvent] = []
             for event in self._idle():
                 if event.rank < min_rank:
@@ -96,21 +101,21 @@ class Spool:
     def acknowledge(self, batch: Batch) -> None:
         """Forget the events of *batch*: a lane has them."""
         with self._changed:
-            self._in_flight.difference_update(event.seq for event in batch.events)
-            ranges = ranges_of(event.seq for event in batch.events)
-            self._write(encode({"done": ranges}))
+            ranges = ranges_of(self._land(batch))
+            self._disk.write(encode({"done": ranges}))
             self._state.finish(ranges)
             self._disk.rewrite_if_mostly_done(self._state.bytes_waiting)
+            self._renounce()
 
     def release(self, batch: Batch) -> None:
         """Let the events of *batch* wait again: no lane has them, as far as anyone knows."""
         with self._changed:
-            self._in_flight.difference_update(event.seq for event in batch.events)
+            self._land(batch)
 
     def sync(self) -> None:
-        """Wait until what was appended so far is durable; a disk that refuses is left, nothing is raised."""
+        """Wait until what was written so far is durable; a disk that refuses is left, nothing is raised."""
         with self._changed:
-            descriptor = self._disk.duplicate()
+            descriptor = self._disk.duplicate_unsynced()
         if descriptor is None:
             return
         try:
@@ -119,6 +124,11 @@ class Spool:
             with self._changed:
                 self._disk.leave(error)
                 self._renounce()
+
+    def keep_durable(self, stop: threading.Event) -> None:
+        """Sync every second in which something was written, until *stop*."""
+        while not stop.wait(_SYNC_SECONDS):
+            self.sync()
 
     def wait(self, seen: int, timeout: float) -> int:
         """Return the count of appends as soon as it differs from *seen*, or after *timeout* seconds."""
@@ -156,20 +166,25 @@ class Spool:
         with self._changed:
             return self._disk.usable
 
-    def begin(self, *, damaged: int, fresh: bool) -> None:
-        """Write the file of a *fresh* spool; tell of *damaged* lines."""
+    def begin(self, boot_id: str, *, damaged: int) -> None:
+        """Begin anew if this is another boot or there is no file yet; tell of *damaged* lines."""
         with self._changed:
-            if fresh:
+            if boot_id != self._state.boot_id:
+                self._state.boot_id = boot_id
+                self._state.rename(self._new_id())
                 self._disk.rewrite()
-                self._renounce()
+            elif not self._disk.usable:
+                self._disk.rewrite()
             if damaged:
                 first = self._state.next_seq
                 # Nobody knows how many events stood in a damaged line; a lane may have them, so no seq is used again.
                 self._state.next_seq += damaged * MAX_EVENTS_AN_APPEND
                 self._lose(Loss("damaged", damaged, first, self._state.next_seq - 1), [], self._clock())
+            self._renounce()
 
     def close(self) -> None:
         """Let go of the file; what waits is there at the next open."""
+        self.sync()
         with self._changed:
             self._disk.close()
 
@@ -188,7 +203,6 @@ class Spool:
             self._lose(loss_of("full", victims), victims, now)
         if self._disk.size > self._limits.max_bytes:
             self._disk.rewrite()
-            self._renounce()
 
     def _expire(self, now: datetime) -> None:
         victims = expired_events(self._idle(), now, self._limits)
@@ -199,21 +213,31 @@ class Spool:
         log.error("spool gave events up", extra={"reason": loss.reason, "count": loss.count})
         told = self._number([self._describe_loss(self._state.spool_id, loss)], now)
         ranges = ranges_of(event.seq for event in victims)
-        self._write(event_line(told, {"done": ranges}))
+        self._disk.write(event_line(told, {"done": ranges}))
         self._state.add(told[0])
         self._state.finish(ranges)
 
-    def _write(self, line: bytes) -> None:
-        """Put *line* on disk if it can be; the caller then changes the state in memory."""
-        if self._disk.write(line):
-            self._durable_id = True
-        else:
-            self._renounce()
-
     def _renounce(self) -> None:
-        """Off the disk, count under a new id: whoever opens the old file gives the same seqs to other events."""
-        if not self._disk.usable and self._durable_id:
-            self._state.spool_id, self._durable_id = self._new_id(), False
+        """Off the disk, count under a new id: whoever opens the old file gives the same seqs to other events.
+
+        Every method that may have written ends with it, so that within one method numbers stay what they are.
+        """
+        was_durable, self._durable_id = self._durable_id, self._disk.usable
+        if self._durable_id or not was_durable:
+            return
+        before = self._state.spool_id
+        moved = self._state.rename(self._new_id())
+        self._moved = {place: moved[seq] for place, seq in self._moved.items() if seq in moved}
+        self._moved |= {(before, seq): moved[seq] for seq in self._in_flight if seq in moved}
+        self._in_flight = {moved[seq] for seq in self._in_flight if seq in moved}
+
+    def _land(self, batch: Batch) -> list[int]:
+        """Return the seqs that the events of *batch* have now; they are no longer under way."""
+        same = batch.spool_id == self._state.spool_id
+        seqs = [event.seq if same else self._moved.pop((batch.spool_id, event.seq), None) for event in batch.events]
+        landed = [seq for seq in seqs if seq is not None]
+        self._in_flight.difference_update(landed)
+        return landed
 
     def _notify(self) -> None:
         self._version += 1

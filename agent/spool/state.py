@@ -4,7 +4,7 @@ Decides what a line means and which event goes first when there is no room. It m
 
 Lines (JSON objects; keys may stand together in one line, which is applied whole or not at all):
 
-    {"spool": id, "owner": instance id, "next_seq": 7, "sources": {name: {"cursor": .., "bursts": {..}}}}    head, first
+    {"spool": id, "owner": instance id, "boot": id, "next_seq": 7, "sources": {name: {"cursor": .., "bursts": {..}}}}
     {"at": unix seconds, "events": [{"seq": 7, ...}]}                 events that wait
     {"source": name, "cursor": .., "bursts": {key: {..} or null}}     how far the source is; null ends a burst
     {"done": [[3, 6]]}                                                these were acknowledged or given up
@@ -17,6 +17,7 @@ from typing import Any
 
 from policies.contract.vocabulary import Severity
 
+FORMAT = 2
 Json = Any
 Range = tuple[int, int]
 
@@ -39,6 +40,10 @@ class WaitingEvent:
     at: float
     body: bytes
 
+    def renumbered(self, seq: int) -> "WaitingEvent":
+        """Return the same event under another seq."""
+        return WaitingEvent(seq, self.rank, self.at, encode({**json.loads(self.body), "seq": seq}))
+
 
 @dataclass(slots=True)
 class SpoolState:
@@ -46,6 +51,7 @@ class SpoolState:
 
     spool_id: str
     owner: str
+    boot_id: str
     next_seq: int = 0
     waiting: dict[int, WaitingEvent] = field(default_factory=dict)
     cursors: dict[str, Json] = field(default_factory=dict)
@@ -74,13 +80,21 @@ class SpoolState:
             else:
                 open_bursts[key] = burst
 
+    def rename(self, spool_id: str) -> dict[int, int]:
+        """Begin to count anew under *spool_id*; return the new seq of each old one that waits."""
+        renumbered = [event.renumbered(seq) for seq, event in enumerate(self.waiting.values())]
+        moved = dict(zip(self.waiting, (event.seq for event in renumbered), strict=True))
+        self.spool_id, self.next_seq, self.bytes_waiting, self.waiting = spool_id, 0, 0, {}
+        for event in renumbered:
+            self.add(event)
+        return moved
+
     def head(self) -> bytes:
         """Return the line a journal starts with, which replaces all lines so far but the waiting events."""
         names = self.cursors.keys()
         sources = {name: {"cursor": self.cursors[name], "bursts": self.bursts.get(name, {})} for name in names}
-        return encode(
-            {"spool": self.spool_id, "owner": self.owner, "next_seq": self.next_seq, "sources": sources, "format": 1}
-        )
+        whose = {"spool": self.spool_id, "owner": self.owner, "boot": self.boot_id}
+        return encode({**whose, "next_seq": self.next_seq, "sources": sources, "format": FORMAT})
 
     def lines(self) -> Iterator[bytes]:
         """Return a journal that says the same as all lines so far."""
@@ -110,9 +124,9 @@ def progress_entry(progress: Progress) -> dict[str, Json]:
 
 def apply_head(entry: Mapping[str, Json]) -> SpoolState | None:
     """Return the state that a head line starts; None when *entry* is no head line of this format."""
-    if entry.get("format") != 1 or not isinstance(entry.get("spool"), str):
+    if entry.get("format") != FORMAT:
         return None
-    state = SpoolState(entry["spool"], str(entry.get("owner")), int(entry["next_seq"]))
+    state = SpoolState(entry["spool"], entry["owner"], entry["boot"], entry["next_seq"])
     for name, source in entry["sources"].items():
         state.advance(Progress(name, source["cursor"], source["bursts"]))
     return state

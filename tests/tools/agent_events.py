@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent.spool.limits import Loss
 from policies.contract.events import FaultEvent
@@ -56,3 +58,9 @@ def describe_loss(spool_id: str, loss: Loss) -> FaultEvent:
 def new_ids() -> Callable[[], str]:
     numbers = count(1)
     return lambda: f"spool-{next(numbers)}"
+
+
+def memory_folder() -> TemporaryDirectory[str]:
+    """A folder in memory where there is one: properties open hundreds of spools, and a disk would sync each."""
+    memory = Path("/dev/shm")
+    return TemporaryDirectory(dir=memory if memory.is_dir() else None)

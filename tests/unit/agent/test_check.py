@@ -71,6 +71,7 @@ def test_a_spool_in_use_is_a_running_agent_and_no_failure(
     with open_spool(
         tmp_path / "spool",
         owner="i-1",
+        boot_id="b",
         limits=SpoolLimits(),
         clock=ManualClock(),
         new_id=new_ids(),

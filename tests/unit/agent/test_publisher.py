@@ -1,5 +1,4 @@
 import random
-import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
 from policies.contract.envelope import ENVELOPE_LIMIT_BYTES, Envelope, NodeIdentity, parse_envelope
 from policies.contract.vocabulary import Severity
-from tests.tools.agent_events import START, ManualClock, describe_loss, make_event, new_ids
+from tests.tools.agent_events import START, ManualClock, describe_loss, make_event, memory_folder, new_ids
 
 NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type="p5.48xlarge", boot_id="b")
 
@@ -58,6 +57,7 @@ def open_in(folder: Path, clock: ManualClock) -> Iterator[Spool]:
     with open_spool(
         folder,
         owner="i-1",
+        boot_id="b",
         limits=SpoolLimits(),
         clock=clock,
         new_id=new_ids(),
@@ -232,7 +232,7 @@ WEATHER = st.lists(
 
 @given(WEATHER)
 def test_in_any_weather_every_seq_arrives_and_no_seq_means_two_things(weather: list[tuple[str, float]]) -> None:
-    with tempfile.TemporaryDirectory() as name:
+    with memory_folder() as name:
         clock, made = ManualClock(), 0
         opened = open_in(Path(name), clock)
         station = Station(next(opened), clock)

@@ -40,6 +40,7 @@ class Station:
         with open_spool(
             self.folder,
             owner="i-1",
+            boot_id="b",
             limits=SpoolLimits(),
             clock=utc_now,
             new_id=new_ids(),

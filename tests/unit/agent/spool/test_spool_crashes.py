@@ -1,7 +1,6 @@
 """Killed or without power at any byte: no seq that somebody saw is given again, nothing acknowledged is missing."""
 
 import json
-import tempfile
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ from agent.spool.limits import SpoolLimits
 from agent.spool.opening import JOURNAL_NAME, open_spool
 from agent.spool.spool import Spool
 from agent.spool.state import Progress
-from tests.tools.agent_events import ManualClock, describe_loss, make_event, new_ids
+from tests.tools.agent_events import ManualClock, describe_loss, make_event, memory_folder, new_ids
 
 STEPS = st.lists(st.sampled_from(["append", "append two", "cursor", "send", "acknowledge", "refuse"]), max_size=25)
 
@@ -38,7 +37,9 @@ def waiting(spool: Spool) -> list[str]:
 def open_in(folder: Path) -> AbstractContextManager[Spool]:
     limits = SpoolLimits()
     clock = ManualClock()
-    return open_spool(folder, owner="i-1", limits=limits, clock=clock, new_id=new_ids(), describe_loss=describe_loss)
+    return open_spool(
+        folder, owner="i-1", boot_id="b", limits=limits, clock=clock, new_id=new_ids(), describe_loss=describe_loss
+    )
 
 
 def live(folder: Path, steps: list[str]) -> Life:
@@ -80,7 +81,7 @@ def act(spool: Spool, folder: Path, steps: list[str], life: Life) -> None:
 
 @given(STEPS, st.data())
 def test_a_crash_at_any_byte(steps: list[str], data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as name:
+    with memory_folder() as name:
         folder = Path(name)
         life = live(folder, steps)
         path = folder / JOURNAL_NAME
@@ -104,7 +105,7 @@ def test_a_crash_at_any_byte(steps: list[str], data: st.DataObject) -> None:
 
 @given(STEPS)
 def test_a_crash_while_the_file_is_rewritten_leaves_the_old_or_the_new_one(steps: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as name:
+    with memory_folder() as name:
         folder = Path(name)
         life = live(folder, steps)
         (folder / JOURNAL_NAME).with_suffix(".new").write_bytes(b"0000 half a fi")
