@@ -1,6 +1,5 @@
 """Lambda `triage`: wiring only. Triggered by Kinesis `faults` and SQS `overflow`."""
 
-import gc
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from functions.adapters.rejects import AwsRejects
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.triage.collector import calm_collector
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
@@ -32,7 +32,7 @@ def wire() -> Triage:
     config = Config(max_pool_connections=WORKERS, retries={"mode": "standard", "max_attempts": 4})
     dynamodb = boto3.client("dynamodb", config=config)
     clock = partial(datetime.now, UTC)
-    gc.freeze()  # what is loaded by now stays for the worker's life; the collector need not walk it in each batch
+    calm_collector()
     return Triage(
         states=DynamoNodeStates(dynamodb, settings.fleet_table),
         rulebooks=Rulebooks(DynamoPolicies(dynamodb, settings.policies_table), TELEMETRY),
