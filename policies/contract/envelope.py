@@ -123,9 +123,14 @@ def _rejected(raw: object, reason: str) -> RejectedEvent:
 def explain(error: ValidationError, most: int = 3) -> str:
     """Return the first few problems of *error* as ``path: reason; path: reason``, without the offending values."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    texts = [f"{_path(problem['loc'])}: {problem['msg'][:200]}" for problem in problems[:most]]
+    texts = [f"{_path(problem['loc'])}: {_reason(problem['type'], problem['msg'])}" for problem in problems[:most]]
     more = f"; and {len(problems) - most} more" if len(problems) > most else ""
     return "; ".join(texts) + more
+
+
+def _reason(kind: str, message: str) -> str:
+    # pydantic lists all words of an enumeration, which for kinds is a page.
+    return "is no word of the vocabulary" if kind == "enum" and len(message) > 200 else message[:200]  # noqa: PLR2004
 
 
 def _path(location: tuple[int | str, ...]) -> str:
