@@ -1,7 +1,4 @@
-import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,54 +6,11 @@ import pytest
 
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import JOURNAL_NAME, open_spool
-from agent.spool.spool import Spool
 from agent.spool.state import Progress
 from policies.contract.errors import SettingsError
 from policies.contract.vocabulary import Severity
 from tests.tools.agent_events import ManualClock, describe_loss, make_event, new_ids
-
-Opener = Callable[..., AbstractContextManager[Spool]]
-EVERYTHING = 1 << 30
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def opened(tmp_path: Path, clock: ManualClock) -> Callable[..., AbstractContextManager[Spool]]:
-    ids = new_ids()
-
-    def opener(
-        owner: str = "i-1", boot_id: str = "b", limits: SpoolLimits | None = None
-    ) -> AbstractContextManager[Spool]:
-        return open_spool(
-            tmp_path,
-            owner=owner,
-            boot_id=boot_id,
-            limits=limits or SpoolLimits(),
-            clock=clock,
-            new_id=ids,
-            describe_loss=describe_loss,
-        )
-
-    return opener
-
-
-def is_on_disk(spool: Spool) -> bool:
-    """Ask anew: a type checker takes a property for a constant."""
-    return spool.on_disk
-
-
-def names(spool: Spool) -> list[str]:
-    batch = spool.take(EVERYTHING)
-    if batch is None:
-        return []
-    spool.release(batch)
-    events = [json.loads(event.body) for event in batch.events]
-    assert [event["seq"] for event in events] == [event.seq for event in batch.events]
-    return [event["attributes"].get("name") or event["kind"] for event in events]
+from tests.unit.agent.spool.spools import EVERYTHING, Opener, names
 
 
 def test_what_waits_is_there_after_a_restart_with_its_seq_and_the_cursor(opened: Opener) -> None:
@@ -216,54 +170,6 @@ def test_a_spool_without_a_readable_head_begins_anew_and_says_so(opened: Opener,
         assert names(spool) == ["pipeline.overflowed"]
 
 
-@pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
-    """A disk that is full while the list holds True; the real write(2) goes on when it does not."""
-    full: list[bool] = []
-    real = os.write
-
-    def write(descriptor: int, data: bytes) -> int:
-        if full:
-            return real(descriptor, data[:10])
-        return real(descriptor, data)
-
-    monkeypatch.setattr(os, "write", write)
-    yield full
-    full.clear()
-
-
-def test_a_full_disk_does_not_stop_the_spool_and_no_seq_of_the_old_id_is_given_twice(
-    opened: Opener, full_disk: list[bool], clock: ManualClock
-) -> None:
-    with opened() as spool:
-        first = spool.heartbeat[0]
-        spool.append([make_event("a")])
-        full_disk.append(True)
-        spool.append([make_event("b")])
-        assert not spool.on_disk
-        assert spool.heartbeat[0] != first
-        assert names(spool) == ["a", "b"]
-    full_disk.clear()
-    with opened() as spool:
-        assert spool.heartbeat == (first, 1)
-        assert names(spool) == ["a"]
-
-
-def test_a_disk_that_has_room_again_is_used_again(opened: Opener, full_disk: list[bool], clock: ManualClock) -> None:
-    with opened() as spool:
-        full_disk.append(True)
-        spool.append([make_event("a")], Progress("kernel_log", 1))
-        full_disk.clear()
-        clock.advance(11)
-        spool.append([make_event("b")], Progress("kernel_log", 2))
-        assert spool.on_disk
-        identity = spool.heartbeat
-    with opened() as spool:
-        assert spool.heartbeat == identity
-        assert names(spool) == ["a", "b"]
-        assert spool.progress("kernel_log") == Progress("kernel_log", 2)
-
-
 def test_another_boot_counts_anew_under_another_id_and_keeps_what_waits(opened: Opener) -> None:
     with opened(boot_id="b1") as spool:
         first = spool.heartbeat[0]
@@ -282,29 +188,6 @@ def test_another_boot_counts_anew_under_another_id_and_keeps_what_waits(opened: 
         assert names(spool) == ["b"]
 
 
-@pytest.mark.parametrize("delivered", [True, False])
-def test_a_disk_that_fails_while_events_are_under_way_confuses_nobody(
-    opened: Opener, full_disk: list[bool], *, delivered: bool
-) -> None:
-    with opened() as spool:
-        spool.append([make_event("done")])
-        batch = spool.take(EVERYTHING)
-        assert batch is not None
-        spool.acknowledge(batch)
-        spool.append([make_event("a"), make_event("b")])
-        batch = spool.take(EVERYTHING)
-        assert batch is not None
-        full_disk.append(True)
-        spool.append([make_event("c")])
-        assert names(spool) == ["c"]
-        if delivered:
-            spool.acknowledge(batch)
-        else:
-            spool.release(batch)
-        assert names(spool) == (["c"] if delivered else ["a", "b", "c"])
-        assert spool.heartbeat[1] == 3
-
-
 def test_waiting_ends_at_an_append_or_a_wake(opened: Opener) -> None:
     with opened() as spool:
         seen = spool.wait(-1, 5)
@@ -314,21 +197,3 @@ def test_waiting_ends_at_an_append_or_a_wake(opened: Opener) -> None:
         seen = spool.wait(seen, 5)
         spool.wake()
         assert spool.wait(seen, 5) != seen
-
-
-def test_sync_takes_the_spool_off_a_disk_that_refuses(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(descriptor: int) -> None:
-        raise OSError(5, "Input/output error")
-
-    with opened() as spool:
-        first = spool.heartbeat[0]
-        spool.append([make_event("a")])
-        spool.sync()
-        monkeypatch.setattr(os, "fdatasync", fails)
-        spool.sync()
-        assert is_on_disk(spool)  # nothing was written since the last sync, so none was tried
-        spool.append([make_event("b")])
-        spool.sync()
-        assert not is_on_disk(spool)
-        assert spool.heartbeat[0] != first
-        spool.sync()
