@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 _CONNECT_SECONDS, _READ_SECONDS = 1.0, 3.0
+# The policy that the stack gives out for nodes lets an agent put and ask nothing: such an answer is no failure.
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException"})
+_ONLY_PUTS = "reached; this role may not ask for more, so the first put will tell whether it may put"
 
 
 def _config() -> Config:
@@ -56,7 +59,7 @@ class KinesisLane:
             raise explain_refusal("Kinesis", error) from error
 
     def check(self) -> str:
-        """Return the stream's state; DependencyError when it cannot be asked."""
+        """Return the stream's state as far as this role may ask; DependencyError when it is not reached."""
         by_arn = self._stream.startswith("arn:")
         try:
             summary = (
@@ -65,6 +68,8 @@ class KinesisLane:
                 else self._client.describe_stream_summary(StreamName=self._stream)
             )
         except Exception as error:
+            if _may_not_ask(error):
+                return _ONLY_PUTS
             raise explain_refusal("Kinesis", error) from error
         return summary["StreamDescriptionSummary"]["StreamStatus"]
 
@@ -91,12 +96,21 @@ class SqsLane:
             raise explain_refusal("SQS", error) from error
 
     def check(self) -> str:
-        """Return the queue's ARN; DependencyError when it cannot be asked."""
+        """Return the queue's ARN as far as this role may ask; DependencyError when it is not reached."""
         try:
             answer = self._client.get_queue_attributes(QueueUrl=self._queue_url, AttributeNames=["QueueArn"])
         except Exception as error:
+            if _may_not_ask(error):
+                return _ONLY_PUTS
             raise explain_refusal("SQS", error) from error
         return answer["Attributes"]["QueueArn"]
+
+
+def _may_not_ask(error: Exception) -> bool:
+    """Tell whether the service answered, namely that this role may not ask."""
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - see the module's docstring
+
+    return isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") in _DENIED
 
 
 def explain_refusal(service: str, error: Exception) -> DependencyError:

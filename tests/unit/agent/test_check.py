@@ -1,4 +1,6 @@
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import boto3
@@ -56,6 +58,42 @@ def test_each_check_fails_alone_and_says_what_to_do(environ: dict[str, str], str
     found = {result.name: result for result in check_node(None, environ)}
     assert [name for name, result in found.items() if not result.ok] == ["spool", "kinesis"]
     assert all(result.hint for result in found.values() if not result.ok)
+
+
+@pytest.fixture
+def refusing_aws() -> Iterator[str]:
+    """The address of a service that answers every call as IAM does for a role without the right."""
+
+    class Refuse(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            body = b'{"__type": "AccessDeniedException", "message": "not authorized to perform"}'
+            self.send_response(400)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuse) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_role_that_may_only_put_is_what_the_stack_gives_out_and_no_failure(
+    environ: dict[str, str], refusing_aws: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("ENDPOINT_URL", refusing_aws), ("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "x")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    environ[f"{PREFIX}OVERFLOW_QUEUE_URL"] = f"{refusing_aws}/111122223333/overflow"
+    found = {result.name: result for result in check_node(None, environ)}
+    assert [name for name, result in found.items() if not result.ok] == []
+    assert "may not ask" in found["kinesis"].found
+    assert "may not ask" in found["overflow"].found
 
 
 def test_nobody_who_says_who_we_are_fails_identity(environ: dict[str, str], stream: None) -> None:
