@@ -90,6 +90,7 @@ def _spool(settings: Settings) -> str:
             clock=utc_now,
             new_id=lambda: uuid.uuid4().hex,
             describe_loss=lambda spool_id, loss: loss_event(node, spool_id, loss, utc_now()),
+            patience=0,
         ) as spool:
             if not spool.on_disk:
                 msg = f"{settings.spool_dir} cannot be written."

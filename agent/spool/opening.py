@@ -6,6 +6,7 @@ Decides whose spool a folder holds and what is done with a damaged one. It must 
 import fcntl
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,6 +22,7 @@ from policies.contract.events import FaultEvent
 log = logging.getLogger(__name__)
 
 JOURNAL_NAME = "spool.journal"
+_LOOK_SECONDS = 0.02
 
 
 class SpoolInUseError(SettingsError):
@@ -37,14 +39,16 @@ def open_spool(
     clock: Callable[[], datetime],
     new_id: Callable[[], str],
     describe_loss: Callable[[str, Loss], FaultEvent],
+    patience: float = 3.0,
 ) -> Iterator[Spool]:
     """Open the spool of instance *owner* in *folder*, for this process alone.
 
-    SettingsError when the folder cannot be used or another agent uses it. A spool of another instance (the disk was
+    SettingsError when the folder cannot be used, or another agent uses it for *patience* seconds (one that was killed
+    holds it until its last thread is gone). A spool of another instance (the disk was
     cloned or moved) is set aside: its seqs are not ours to go on with, and its events speak of another machine. A spool
     of another boot goes on under a new id: what a machine that lost its power had sent may not be on its disk.
     """
-    guard = _claim(folder)
+    guard = _claim(folder, time.monotonic() + patience)
     path = folder / JOURNAL_NAME
     journal, state, damaged = _load_or_explain(path, SpoolState(new_id(), owner, boot_id))
     spool = Spool(state, path, journal, limits=limits, clock=clock, new_id=new_id, describe_loss=describe_loss)
@@ -56,20 +60,28 @@ def open_spool(
         os.close(guard)
 
 
-def _claim(folder: Path) -> int:
+def _claim(folder: Path, deadline: float) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         guard = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         msg = f"the spool folder {folder} cannot be used ({error.strerror})."
         raise SettingsError(msg, hint="Set RELIGHT_AGENT_SPOOL_DIR to a local folder of the agent's.") from None
+    while not _locked(guard):
+        if time.monotonic() >= deadline:
+            os.close(guard)
+            msg = f"another agent uses the spool folder {folder}."
+            raise SpoolInUseError(msg, hint="Stop it, or give this one a spool_dir of its own.")
+        time.sleep(_LOOK_SECONDS)
+    return guard
+
+
+def _locked(guard: int) -> bool:
     try:
         fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(guard)
-        msg = f"another agent uses the spool folder {folder}."
-        raise SpoolInUseError(msg, hint="Stop it, or give this one a spool_dir of its own.") from None
-    return guard
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _load_or_explain(path: Path, new: SpoolState) -> tuple[Journal | None, SpoolState, int]:

@@ -30,6 +30,7 @@ def opened(tmp_path: Path, clock: ManualClock) -> Callable[..., AbstractContextM
             clock=clock,
             new_id=ids,
             describe_loss=describe_loss,
+            patience=0.3,
         )
 
     return opener

@@ -1,4 +1,6 @@
 import os
+import threading
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -120,6 +122,16 @@ def test_what_is_too_old_for_anybody_goes_and_is_told(opened: Opener, clock: Man
 def test_a_second_agent_on_the_same_folder_is_told_to_stay_away(opened: Opener) -> None:
     with opened(), pytest.raises(SettingsError, match="another agent uses"), opened():
         pass
+
+
+def test_an_agent_waits_for_the_one_before_it_to_be_gone(opened: Opener) -> None:
+    with ExitStack() as before:
+        before.enter_context(opened())
+        leaving = threading.Timer(0.05, before.close)
+        leaving.start()
+        with opened() as spool:
+            assert spool.waiting == 0
+        leaving.join()
 
 
 def test_a_folder_that_cannot_be_made_says_which_setting_to_change(tmp_path: Path, clock: ManualClock) -> None:
