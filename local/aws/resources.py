@@ -116,7 +116,9 @@ def _eks(call: Call, account: str) -> list[str]:
 
 
 def _sagemaker(call: Call, account: str) -> list[str]:
-    name = call.parameters.get("TrainingJobName")
+    arn, name = call.parameters.get("ResourceArn"), call.parameters.get("TrainingJobName")
+    if arn:  # ListTags, AddTags
+        return [str(arn)]
     return [_arn("sagemaker", call, account, f"training-job/{name}")] if name else []
 
 

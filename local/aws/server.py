@@ -136,7 +136,10 @@ class EmbeddedAws:
         self.control("set_console", instance_id=instance_id, text=text)
 
     def set_training_job(self, name: str, status: str, *, secondary: str | None = None, reason: str = "") -> None:
-        """Put a SageMaker training job into a status (`Failed`, `Completed`, `InProgress`) and tell the bus."""
+        """Put a SageMaker training job into a status (`Failed`, `Completed`, `InProgress`) and tell the bus.
+
+        `secondary` is the secondary status, `reason` the message of the transition and, once `Failed`, the reason.
+        """
         self.control("set_training_job", name=name, status=status, secondary=secondary, reason=reason)
 
     def fail_next(

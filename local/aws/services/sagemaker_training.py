@@ -1,7 +1,8 @@
 """Training jobs that run, stop when they are told to, and fail when the fleet says so.
 
-moto's jobs are Completed when they are made, cannot be stopped, and may be made twice under one name. Here a job is
-InProgress until StopTrainingJob (Stopping, then Stopped) or until its status is set; EventBridge hears of each change.
+moto's jobs are Completed when they are made, cannot be stopped, may be made twice under one name, and forget some of
+what they were made with. Here a job is InProgress until StopTrainingJob (Stopping, then Stopped) or until its status is
+set; EventBridge hears of each change.
 """
 
 from typing import Any
@@ -22,6 +23,13 @@ _TERMINAL = frozenset({"Completed", "Failed", "Stopped"})
 _MAX_NAME = 63
 # From Stopping to Stopped: "up to 120 seconds" are given to the container (StopTrainingJob).
 _STOP_SECONDS = 30.0
+# Parameters of CreateTrainingJob that DescribeTrainingJob tells and moto drops, under the names of its own fields.
+_FORGOTTEN = {
+    "Environment": "environment",
+    "RetryStrategy": "retry_strategy",
+    "InfraCheckConfig": "infra_check_config",
+    "RemoteDebugConfig": "remote_debug_config",
+}
 
 
 class TrainingJobs:
@@ -48,6 +56,18 @@ class TrainingJobs:
             return job
 
         replace(SageMakerModelBackend, "create_training_job", create_training_job)
+
+        answer_create = SageMakerResponse.create_training_job
+
+        def create_and_remember(handler: Any) -> Any:
+            answer = answer_create(handler)
+            job: Any = handler.sagemaker_backend.training_jobs[handler._get_param("TrainingJobName")]
+            for parameter, field in _FORGOTTEN.items():
+                if handler._get_param(parameter) is not None:
+                    setattr(job, field, handler._get_param(parameter))
+            return answer
+
+        replace(SageMakerResponse, "create_training_job", create_and_remember)
 
         def stop_training_job(handler: Any) -> Any:
             self._stop(handler.sagemaker_backend, handler._get_param("TrainingJobName"))
@@ -86,7 +106,7 @@ class TrainingJobs:
             job.secondary_status_transitions[-1]["EndTime"] = now
         job.secondary_status_transitions.append({"Status": secondary, "StartTime": now, "StatusMessage": reason})
         job.training_job_status, job.secondary_status, job.last_modified_time = status, secondary, now
-        if reason:
+        if reason and status == "Failed":
             job.failure_reason = reason
         if status in _TERMINAL:
             job.training_end_time = now
@@ -99,13 +119,14 @@ class TrainingJobs:
 
 
 def _detail(job: Any) -> dict[str, Any]:
-    """The event of the SageMaker developer guide, "SageMaker training job state change"."""
+    """The event of the SageMaker developer guide, "SageMaker training job state change"; a reason only if it failed."""
+    reason = getattr(job, "failure_reason", None)
     return {
         "TrainingJobName": job.training_job_name,
         "TrainingJobArn": job.arn,
         "TrainingJobStatus": job.training_job_status,
         "SecondaryStatus": job.secondary_status,
-        "FailureReason": getattr(job, "failure_reason", None),
+        **({"FailureReason": reason} if reason else {}),
         "ResourceConfig": job.resource_config,
         "Tags": {tag["Key"]: tag["Value"] for tag in job.tags},
     }

@@ -164,6 +164,8 @@ def _train(aws: EmbeddedAws, name: str) -> None:
         ResourceConfig={"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2, "VolumeSizeInGB": 1},
         StoppingCondition={"MaxRuntimeInSeconds": 3600},
         CheckpointConfig={"S3Uri": "s3://bucket/checkpoints"},
+        Environment={"NCCL_DEBUG": "INFO"},
+        RetryStrategy={"MaximumRetryAttempts": 2},
         Tags=[{"Key": "relight:cluster", "Value": "training"}],
     )
 
@@ -193,6 +195,16 @@ def test_a_training_job_fails_when_the_fleet_says_so(aws: EmbeddedAws) -> None:
     found = aws.client("sagemaker").describe_training_job(TrainingJobName="run-r02")
     assert (found["TrainingJobStatus"], found["FailureReason"]) == ("Failed", "InternalServerError: hardware")
     assert found["CheckpointConfig"]["S3Uri"] == "s3://bucket/checkpoints"
+    assert (found["Environment"], found["RetryStrategy"]) == ({"NCCL_DEBUG": "INFO"}, {"MaximumRetryAttempts": 2})
+
+
+def test_a_training_job_that_is_being_repaired_has_not_failed(aws: EmbeddedAws) -> None:
+    _train(aws, "run-r03")
+    repairing = "Repairing training cluster due to hardware failure"
+    aws.set_training_job("run-r03", "InProgress", secondary="Starting", reason=repairing)
+    found = aws.client("sagemaker").describe_training_job(TrainingJobName="run-r03")
+    assert (found["TrainingJobStatus"], found.get("FailureReason")) == ("InProgress", None)
+    assert found["SecondaryStatusTransitions"][-1]["StatusMessage"] == repairing
 
 
 def test_a_dead_letter_queue_is_redriven_to_where_its_messages_came_from(launched: Launched) -> None:
