@@ -1,19 +1,34 @@
 """SageMaker about training jobs. It repairs its own cluster first: only a terminal failure is a fact for us.
 
 Several events may come for one change of state (SageMaker developer guide, "Events for SageMaker training jobs"): the
-job's ARN and status are the key.
+job's ARN and status are the key. Whose fault it is, FailureReason tells with its first word; what that means for the run is
+for the policies.
 """
 
+import re
 from typing import Any
 
 from pydantic import Field
 
 from functions.intake.notice import AwsEvent, Notice, TrainingJob
 from policies.contract.base import Model
-from policies.contract.events import cut_message
+from policies.contract.events import Scalar, cut_message
 from policies.contract.vocabulary import Kind, Severity, Source
 
 TAG = "relight:cluster"
+# InternalServerError is the one failure that SageMaker itself would try again (API reference, RetryStrategy:
+# MaximumRetryAttempts), and what a job ends with whose cluster could not be repaired ("Cluster repairs for GPU errors").
+_CAUSES = {
+    "InternalServerError": "platform",
+    "CapacityError": "capacity",  # "Unable to provision requested ML compute capacity."
+    "AlgorithmError": "program",
+    "ClientError": "program",
+}
+# What CUDA and the driver say when the part under the program failed, whoever reports it. A framework's container puts
+# the last error into FailureReason: cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable (CUDA runtime API, error
+# handling), Xid 79.
+_HARDWARE = re.compile(r"uncorrectable (?:ECC|NVLink) error|fallen off the bus", re.IGNORECASE)
+_EXIT_CODE = re.compile(r"exit code:? (-?\d{1,3})\b", re.IGNORECASE)
 
 
 # {"id": "844e2571-85d4-695f-b930-0153b71dcb42", "detail-type": "SageMaker Training Job State Change",
@@ -46,11 +61,18 @@ def training_job(event: AwsEvent) -> tuple[Notice, ...]:
             severity=Severity.CRITICAL,
             source=Source.SAGEMAKER,
             observed_at=event.time,
-            # AlgorithmError and ClientError are the program's, InternalServerError and CapacityError SageMaker's.
-            attributes={"failure": change.reason.partition(":")[0][:100], "secondary_status": change.secondary},
+            attributes={**_told(change.reason), "secondary_status": change.secondary},
             message=message,
         ),
     )
+
+
+def _told(reason: str) -> dict[str, Scalar]:
+    """Return what a FailureReason tells: failure, its word; cause; exit_code when there is one."""
+    failure = reason.partition(":")[0].strip()[:100]
+    cause = "hardware" if _HARDWARE.search(reason) else _CAUSES.get(failure, "unknown")
+    code = _EXIT_CODE.search(reason)
+    return {"failure": failure, "cause": cause, **({"exit_code": int(code[1])} if code else {})}
 
 
 def _tag(tags: Any) -> str:  # noqa: ANN401 - both shapes have been seen

@@ -4,34 +4,31 @@ A training job cannot run twice: its successor has the base name with `-rNN`, th
 location, and says where it comes from. It must not call SageMaker.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from functions.ports.training_jobs import TrainingJob
+from policies.coordination.runs import NUMBERED, shortened
 
 INCIDENT_TAG = "relight:incident"
 PREVIOUS_TAG = "relight:previous-job"
 CLUSTER_TAG = "relight:cluster"
 RESUME_STEP = "RELIGHT_RESUME_STEP"
 RESUME_FROM = "RELIGHT_RESUME_FROM"
-_LONGEST_NAME = 63  # CreateTrainingJob, TrainingJobName
 MOST_SUCCESSORS = 99
-_NUMBERED = re.compile(r"^(?P<base>.+)-r(?P<number>\d{2})$")
 
 
 def successor_name(name: str) -> str:
     """Return the next name in the line: ``run`` -> ``run-r01`` -> ``run-r02``; at most 63 characters."""
-    found = _NUMBERED.match(name)
+    found = NUMBERED.match(name)
     base, number = (found["base"], int(found["number"])) if found else (name, 0)
-    suffix = f"-r{number + 1:02d}"
-    return base[: _LONGEST_NAME - len(suffix)].rstrip("-") + suffix
+    return f"{shortened(base)}-r{number + 1:02d}"
 
 
 def is_last(name: str) -> bool:
     """Whether the line has no number left."""
-    found = _NUMBERED.match(name)
-    return bool(found) and int(found["number"]) >= MOST_SUCCESSORS if found else False
+    found = NUMBERED.match(name)
+    return found is not None and int(found["number"]) >= MOST_SUCCESSORS
 
 
 def successor_request(

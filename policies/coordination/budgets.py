@@ -11,6 +11,7 @@ from policies.contract.decisions import Limit
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
 from policies.contract.times import Moment, add_seconds
+from policies.coordination.runs import run_of
 
 FLOOR = 1
 
@@ -36,7 +37,7 @@ class Budget(Model):
 def scope_of(name: str, limit: Limit, *, policy: str, node: NodeIdentity, job: JobRef | None) -> str | None:
     """Return the scope that *limit* counts in, None when it does not apply (a limit per job, and no job)."""
     if limit.per == "job":
-        return f"{name}#job#{job.id}" if job else None
+        return f"{name}#job#{run_of(job)}" if job else None
     if limit.per == "rack":
         return f"{name}#rack#{node.network_path[-1] if node.network_path else 'unknown'}"
     if limit.per == "policy":

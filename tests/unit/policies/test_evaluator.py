@@ -220,6 +220,22 @@ def test_state_stays_bounded_whatever_a_node_sends() -> None:
     assert max(map(len, spools)) < 64 * 1024
 
 
+def test_the_agents_spool_outlives_many_senders_of_one_event_each() -> None:
+    state = judge(delivery(event(0), event(1))).state
+    for number in range(40):
+        state = judge(delivery(event(0, number), spool=f"intake:{number}", sent=number), state=state, now=number).state
+    later = judge(delivery(event(1, 1), event(2, 60)), state=state, now=60)
+    assert (later.repeats, later.events) == (1, 1)
+    assert judge(delivery(first_seq=3), state=later.state, now=9999).gaps == ()
+
+
+def test_a_name_without_end_does_not_fill_the_state() -> None:
+    junk = Component(type=ComponentType.DISK, serial="x" * 100_000)
+    found = judge(delivery(event(0, component=junk)))
+    assert len(found.state) < 1000
+    assert judge(delivery(event(1, 1, component=junk)), state=found.state).findings == ()
+
+
 @st.composite
 def _stories(draw: st.DrawFn) -> list[Delivery]:
     """Events of one spool in envelopes as an agent cuts them, some on the other lane as well."""

@@ -27,7 +27,8 @@ def test_a_shipped_policy_loads_and_keeps_its_own_examples(path: Path) -> None:
 
 
 def test_the_five_faults_of_the_main_line_are_covered() -> None:
-    decided = {policy.name.split("-")[1]: policy.do for policy in map(load, FILES)}
+    found = (policy for policy in map(load, FILES) if policy.name.startswith("xid-"))
+    decided = {policy.name.split("-")[1]: policy.do for policy in found}
     assert decided == {
         "13": (Action.RECORD,),
         "48": (Action.ISOLATE, Action.RESET_GPU),
@@ -45,3 +46,11 @@ def test_a_lost_gpu_is_latched_and_has_a_way_out_when_replacing_fails() -> None:
     assert (plan.revision, plan.settle_seconds, plan.deadline_seconds) == (3, 10.0, 1800.0)
     assert plan.limits["replacements"].at_most == 2
     assert plan.limits["replacements"].within_seconds == 600.0
+
+
+def test_a_failed_training_job_is_resumed_where_its_instances_failed_and_told_of_where_it_failed_itself() -> None:
+    lost, itself = (load(FOLDER / f"sagemaker-job-{name}.yaml") for name in ("lost-its-instances", "failed-by-itself"))
+    assert (lost.do, lost.otherwise, itself.do) == ((Action.RESUME_JOB,), (Action.PAGE_OPERATOR,), (Action.ALERT,))
+    assert lost.evidence is EvidenceRule.LATCHED
+    limit = lost.plan(1).limits["restarts"]
+    assert (limit.at_most, limit.per) == (3, "job")

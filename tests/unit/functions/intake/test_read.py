@@ -192,6 +192,38 @@ def test_a_failed_training_job_is_named_with_its_cluster_and_reason(tags: object
     assert notice.attributes["failure"] == "InternalServerError"
 
 
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (
+            "InternalServerError: We encountered an internal error. Please try again.",
+            {"failure": "InternalServerError", "cause": "platform"},
+        ),
+        (
+            "CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML"
+            " instance type.",
+            {"failure": "CapacityError", "cause": "capacity"},
+        ),
+        (
+            'AlgorithmError: ExecuteUserScriptError:\nExitCode 1\nErrorMessage "ValueError: loss is nan", exit code: 1',
+            {"failure": "AlgorithmError", "cause": "program", "exit_code": 1},
+        ),
+        (
+            'AlgorithmError: ExecuteUserScriptError:\nErrorMessage "RuntimeError: CUDA error: uncorrectable ECC error'
+            ' encountered", exit code: 1',
+            {"failure": "AlgorithmError", "cause": "hardware", "exit_code": 1},
+        ),
+        ("ClientError: Data download failed: NoSuchKey (404)", {"failure": "ClientError", "cause": "program"}),
+        ("AlgorithmError: RuntimeError: simulated hardware failure", {"failure": "AlgorithmError", "cause": "program"}),
+        ("Something new happened", {"failure": "Something new happened", "cause": "unknown"}),
+        ("", {"failure": "", "cause": "unknown"}),
+    ],
+)
+def test_whose_fault_a_failure_is_is_read_from_its_reason(reason: str, told: dict[str, object]) -> None:
+    notice = only(job(TrainingJobStatus="Failed", SecondaryStatus="Failed", FailureReason=reason))
+    assert notice.attributes == {**told, "secondary_status": "Failed"}
+
+
 def test_several_events_for_one_failure_are_one_fact() -> None:
     first, second = (only({**job(TrainingJobStatus="Failed"), "id": name}) for name in ("one", "two"))
     assert first.key == second.key
