@@ -82,7 +82,8 @@ def _choose(request: RungRequest, acts: Mapping[Rung, Act]) -> Act:
 def _intend(request: RungRequest, incident: Incident, incidents: ActStore, now: datetime) -> ActRecord:
     """Return the record under which the act runs: the first intention of this rung and turn dates it.
 
-    A record of the same turn that is done, whichever attempt did it, is returned as it is: its effect stands.
+    A record of the same turn that is done, whichever attempt did it, is returned as it is: its effect stands. One that
+    was under way hands its progress to the next attempt.
     """
     same_turn = [act for act in incidents.load_acts(request.incident, request.rung) if act.turn == incident.turn]
     done = [act for act in same_turn if act.report and act.report.status is RungStatus.DONE]
@@ -95,11 +96,16 @@ def _intend(request: RungRequest, incident: Incident, incidents: ActStore, now: 
         turn=incident.turn,
         fence=request.fence,
         intended_at=min((act.intended_at for act in same_turn), default=now),
+        report=next((act.report for act in reversed(same_turn) if _is_under_way(act)), None),
     )
     stands = incidents.intend(mine)
     if stands.fence != request.fence:
         raise FencedError(f"{request.rung} is being carried out under fence {stands.fence}.")
     return stands
+
+
+def _is_under_way(act: ActRecord) -> bool:
+    return act.report is not None and act.report.status is RungStatus.WAITING
 
 
 def _bounded(report: RungReport) -> RungReport:

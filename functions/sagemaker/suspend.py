@@ -2,8 +2,9 @@
 
 SageMaker repairs a training cluster by itself ("Repairing training cluster due to hardware failure") and restarts the
 job from its checkpoint location; two repairers would fight. So: while it repairs, wait; if the job trains again after
-that, stand aside; a terminal status is ours to resume; a job that neither ends nor is repaired within the grace is
-stopped, once, and waited for.
+that, stand aside; a failed job is ours to resume; a job that neither fails nor is repaired within the grace is stopped,
+and waited for. A job that somebody else stopped stays stopped: the intention to stop it is kept before it is carried
+out, so that our own stop is known as ours.
 """
 
 import re
@@ -17,6 +18,7 @@ from functions.sagemaker.lineage import checkpoint_place
 from policies.contract.decisions import RungReport
 from policies.contract.times import format_time
 
+_STOPPING = "stopping"  # in the progress: this incident has meant to stop the job
 _REPAIRING = re.compile(r"repair", re.IGNORECASE)  # the text of SecondaryStatusTransitions[-1].StatusMessage
 
 
@@ -38,7 +40,7 @@ class SuspendTrainingJob:
         self._grace = grace
 
     def advance(self, context: ActContext) -> RungReport:
-        """Done once the job is terminal or repaired. Outcome: suspended_at, checkpoints, stood_aside."""
+        """Done once the job failed, is stopped by us, or repaired. Outcome: suspended_at, checkpoints, stood_aside."""
         job = self._jobs.describe(context.job.id) if context.job else None
         if job is None:
             return context.failed(f"there is no training job {context.job.id if context.job else '(none named)'}")
@@ -54,10 +56,22 @@ class SuspendTrainingJob:
             return context.done(**facts, stood_aside="SageMaker repaired the training cluster itself")
         if context.now < context.intended_at + timedelta(seconds=self._grace.seconds * self._grace.scale):
             return self._pace.wait(context, f"SageMaker may still repair {job.name} itself", **facts)
+        return self._stop(context, job, facts)
+
+    def _stop(self, context: ActContext, job: TrainingJob, facts: dict[str, str]) -> RungReport:
+        if not context.progress.get(_STOPPING):
+            return context.waiting(1.0, f"training job {job.name} is about to be stopped", **facts, **{_STOPPING: True})
         self._jobs.stop(job.name)
-        return self._pace.wait(context, f"training job {job.name} is {job.secondary_status or job.status}", **facts)
+        state = job.secondary_status or job.status
+        return self._pace.wait(context, f"training job {job.name} is {state}", **facts, **{_STOPPING: True})
 
     def _ended(self, context: ActContext, job: TrainingJob, facts: dict[str, str]) -> RungReport:
         if job.status == "Completed":
             return context.failed(f"terminal: training job {job.name} has completed; nothing is left to resume")
+        if job.status == "Stopped" and not context.progress.get(_STOPPING):
+            how = job.secondary_status if job.secondary_status != job.status else "by somebody else"
+            return context.failed(
+                f"terminal: training job {job.name} was stopped ({how}), not by this incident;"
+                " start it anew by hand if it is to go on"
+            )
         return context.done(**facts)

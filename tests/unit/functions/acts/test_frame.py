@@ -186,6 +186,15 @@ def test_the_next_attempt_takes_what_is_done_and_keeps_the_first_intention() -> 
     assert len(bench.act.seen) == 2
 
 
+def test_the_next_attempt_goes_on_where_the_last_one_was() -> None:
+    bench = Bench(Taint(says=lambda context: context.waiting(5, "repairing", repairing=True)))
+    bench.carry()
+    bench.change(attempt=2)
+    bench.change_lease(fence=2)
+    bench.carry(bench.request(attempt=2, fence=2))
+    assert dict(bench.act.seen[-1].progress) == {"repairing": True}
+
+
 def test_the_same_rung_of_the_ladder_is_another_act() -> None:
     bench = Bench()
     bench.carry()

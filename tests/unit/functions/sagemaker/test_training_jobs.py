@@ -87,12 +87,36 @@ def test_a_job_that_hangs_is_stopped_once_after_the_grace_and_waited_for(world: 
     assert suspend().reason == "SageMaker may still repair run itself"
     assert world.jobs.stopped == []
     world.clock.move(181)
+    assert suspend().reason == "training job run is about to be stopped"
+    assert world.jobs.stopped == []
     for _ in range(3):
         assert suspend().status is RungStatus.WAITING
-        suspend.restart()
     assert world.jobs.stopped == ["run"]
     world.jobs.settle()
     assert suspend().status is RungStatus.DONE
+
+
+def test_a_stop_whose_answer_is_lost_is_known_as_ours(world: World) -> None:
+    act = SuspendTrainingJob(jobs=LosesAnswers(world.jobs, "stop"), pace=Pace(), grace=Grace(0))  # type: ignore[arg-type]
+    suspend = Drive(act, world.clock, node="i-a", job=JOB)
+    suspend()
+    with pytest.raises(DependencyError):
+        suspend()
+    world.jobs.settle()
+    assert suspend().status is RungStatus.DONE
+
+
+@pytest.mark.parametrize(
+    ("secondary", "told"),
+    [("Stopped", "was stopped (by somebody else)"), ("MaxRuntimeExceeded", "was stopped (MaxRuntimeExceeded)")],
+)
+def test_a_job_that_somebody_else_stopped_stays_stopped(world: World, secondary: str, told: str) -> None:
+    suspend = world.suspend()
+    suspend()
+    world.jobs.set("run", status="Stopped", secondary_status=secondary)
+    report = suspend()
+    assert report.status is RungStatus.FAILED
+    assert told in report.reason
 
 
 def test_a_completed_job_has_nothing_to_resume(world: World) -> None:
