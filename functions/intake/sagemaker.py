@@ -1,8 +1,8 @@
 """SageMaker about training jobs. It repairs its own cluster first: only a terminal failure is a fact for us.
 
 Several events may come for one change of state (SageMaker developer guide, "Events for SageMaker training jobs"): the
-job's ARN and status are the key. Whose fault it is, FailureReason tells with its first word; what that means for the run is
-for the policies.
+job's ARN and status are the key. Whose fault it is, FailureReason tells with its first word; what follows from that is for
+the policies to say.
 """
 
 import re
@@ -16,8 +16,8 @@ from policies.contract.events import Scalar, cut_message
 from policies.contract.vocabulary import Kind, Severity, Source
 
 TAG = "relight:cluster"
-# InternalServerError is the one failure that SageMaker itself would try again (API reference, RetryStrategy:
-# MaximumRetryAttempts), and what a job ends with whose cluster could not be repaired ("Cluster repairs for GPU errors").
+# InternalServerError is the one failure that SageMaker itself would try again (API reference, RetryStrategy), and after
+# which a new job may fix a transient issue (developer guide, "Retry Policy for Pipeline Steps").
 _CAUSES = {
     "InternalServerError": "platform",
     "CapacityError": "capacity",  # "Unable to provision requested ML compute capacity."

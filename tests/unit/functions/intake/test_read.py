@@ -200,8 +200,7 @@ def test_a_failed_training_job_is_named_with_its_cluster_and_reason(tags: object
             {"failure": "InternalServerError", "cause": "platform"},
         ),
         (
-            "CapacityError: Unable to provision requested ML compute capacity. Please retry using a different ML"
-            " instance type.",
+            "CapacityError: Unable to provision requested ML compute capacity.",
             {"failure": "CapacityError", "cause": "capacity"},
         ),
         (
@@ -209,8 +208,7 @@ def test_a_failed_training_job_is_named_with_its_cluster_and_reason(tags: object
             {"failure": "AlgorithmError", "cause": "program", "exit_code": 1},
         ),
         (
-            'AlgorithmError: ExecuteUserScriptError:\nErrorMessage "RuntimeError: CUDA error: uncorrectable ECC error'
-            ' encountered", exit code: 1',
+            'AlgorithmError: ErrorMessage "RuntimeError: CUDA error: uncorrectable ECC error encountered", exit code: 1',
             {"failure": "AlgorithmError", "cause": "hardware", "exit_code": 1},
         ),
         ("ClientError: Data download failed: NoSuchKey (404)", {"failure": "ClientError", "cause": "program"}),

@@ -97,7 +97,7 @@ def test_a_job_that_hangs_is_stopped_once_after_the_grace_and_waited_for(world: 
 
 
 def test_a_stop_whose_answer_is_lost_is_known_as_ours(world: World) -> None:
-    act = SuspendTrainingJob(jobs=LosesAnswers(world.jobs, "stop"), pace=Pace(), grace=Grace(0))  # type: ignore[arg-type]
+    act = SuspendTrainingJob(jobs=LosesAnswers(world.jobs, "stop"), pace=Pace(), grace=Grace(0))
     suspend = Drive(act, world.clock, node="i-a", job=JOB)
     suspend()
     with pytest.raises(DependencyError):
