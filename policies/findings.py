@@ -15,6 +15,7 @@ from policies.contract.vocabulary import ComponentType
 from policies.rulebook import Rule
 from policies.windows import LATENESS_MS, Fulfilled
 
+LONGEST_NAME = 64  # a UUID of a MIG instance has 61 characters; what is longer is junk and must not fill the state
 MOST_EVENT_IDS = MOST_MESSAGES = 8
 MESSAGE_BYTES = 512  # eight of them and the rest must leave room for a hundred findings in one message
 
@@ -39,6 +40,8 @@ def scope_of(component: Component | None) -> str:
     name = component.pci or component.uuid or component.serial
     if name is None:
         name = "" if component.index is None else str(component.index)
+    elif len(name) > LONGEST_NAME:
+        name = stable_id(name)
     # A GPU is one part whichever of its links shows the fault; an NVLink or NVSwitch port is a part of its own.
     counts_links = component.link is not None and component.type is not ComponentType.GPU
     return f"{component.type}:{name}:{component.link}" if counts_links else f"{component.type}:{name}"

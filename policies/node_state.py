@@ -12,7 +12,8 @@ from policies.sequences import Sequences
 from policies.windows import LATENESS_MS, Counter
 
 VERSION = 1
-MOST_SPOOLS = 8  # an agent has one; reinstalled nodes and the senders behind intake bring more
+# An agent has one. Intake opens one for each of AWS's own events, a redriven reject has its own: those hold one number.
+MOST_SPOOLS = 16
 MOST_COUNTERS = 256
 LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
@@ -106,7 +107,13 @@ def _newest_of(counters: Document, most: int) -> Document:
 
 
 def _heard_last(spools: Document) -> Document:
+    """Keep spools of many numbers before those of one, which nobody continues, and the last heard before older ones."""
     if len(spools) <= MOST_SPOOLS:
         return spools
-    names = sorted(spools, key=lambda name: (spools[name][3], name))[-MOST_SPOOLS:]
+    names = sorted(spools, key=lambda name: (_is_long(spools[name]), spools[name][3], name))[-MOST_SPOOLS:]
     return {name: spools[name] for name in names}
+
+
+def _is_long(dumped: list[Any]) -> bool:
+    ranges, claimed, *_ = dumped
+    return bool(claimed > 1 or (ranges and ranges[-1][1] > 0))

@@ -1,4 +1,4 @@
-"""Who was heard when: ``CLUSTER#<c>`` / ``SEEN#<day>-<bucket>`` with one attribute a node, ``<epoch ms> <boot id>``.
+"""Who was heard when: ``CLUSTER#<c>`` / ``SEEN#<day>-<bucket>`` with ``n:<instance>`` = ``<epoch ms> <boot id>``.
 
 Decides how nodes are packed: into few items, since a write costs by the size of its item, and by the day, so that
 nodes that are gone leave by themselves. It must not decide who is silent.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 BUCKETS = 16
+PREFIX = "n:"  # keeps the names of nodes apart from the item's own attributes
 KEPT = timedelta(days=3)
 MOST_NODES_A_WRITE = 100  # an update expression has at most 4 KB
 _DAY = timedelta(days=1)
@@ -52,7 +53,7 @@ class DynamoSeen:
                 TableName=self._table,
                 Key={"pk": {"S": f"CLUSTER#{cluster}"}, "sk": {"S": bucket}},
                 UpdateExpression=f"SET {places}, expires = :expires",
-                ExpressionAttributeNames={f"#n{at}": one.instance_id for at, one in enumerate(nodes)},
+                ExpressionAttributeNames={f"#n{at}": f"{PREFIX}{one.instance_id}" for at, one in enumerate(nodes)},
                 ExpressionAttributeValues={**values, ":expires": {"N": str(expires)}},
             )
 
@@ -68,10 +69,10 @@ class DynamoSeen:
                 TableName=self._table,
                 Key={"pk": {"S": f"CLUSTER#{cluster}"}, "sk": {"S": _bucket(instance_id, day)}},
                 ProjectionExpression="#node",
-                ExpressionAttributeNames={"#node": instance_id},
+                ExpressionAttributeNames={"#node": f"{PREFIX}{instance_id}"},
                 ConsistentRead=True,
             )
-        packed = answer.get("Item", {}).get(instance_id)
+        packed = answer.get("Item", {}).get(f"{PREFIX}{instance_id}")
         return None if packed is None else _unpack(cluster, instance_id, packed["S"]).at
 
     def everyone(self, cluster: str) -> Mapping[str, Heard]:
@@ -95,8 +96,8 @@ class DynamoSeen:
             items = [item for page in pages for item in page["Items"]]
         for item in items:
             for name, packed in item.items():
-                if name not in {"pk", "sk", "expires"}:
-                    yield _unpack(cluster, name, packed["S"])
+                if name.startswith(PREFIX):
+                    yield _unpack(cluster, name.removeprefix(PREFIX), packed["S"])
 
 
 def _prefix(day: datetime) -> str:

@@ -10,6 +10,8 @@ from policies.contract.decisions import Finding, FindingsMessage
 
 # SQS allowed 256 KiB a message for years and some regions and clients still do; a tenth is left for attributes.
 MESSAGE_LIMIT_BYTES = 230 * 1024
+FINDING_LIMIT_BYTES = 64 * 1024  # a usual one has two thousand
+_LEFT_OUT: tuple[dict[str, object], ...] = ({"attributes": {}, "messages": ()}, {"job": None}, {"component": None})
 
 
 def pack(findings: Iterable[Finding]) -> list[FindingsMessage]:
@@ -28,11 +30,22 @@ def _parts(findings: list[Finding]) -> Iterator[list[Finding]]:
     part: list[Finding] = []
     size = 0
     for finding in findings:
-        length = len(finding.to_json().encode())
+        slim, length = _slim(finding)
         if part and size + length > MESSAGE_LIMIT_BYTES:
             yield part
             part, size = [], 0
-        part.append(finding)
+        part.append(slim)
         size += length + 1
     if part:
         yield part
+
+
+def _slim(finding: Finding) -> tuple[Finding, int]:
+    """Return the finding with its bytes; one too large to travel goes without what is only for people or is junk."""
+    length = len(finding.to_json().encode())
+    for left_out in _LEFT_OUT:
+        if length <= FINDING_LIMIT_BYTES:
+            break
+        finding = finding.model_copy(update=left_out)
+        length = len(finding.to_json().encode())
+    return finding, length

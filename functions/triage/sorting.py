@@ -4,6 +4,7 @@ Decides what a bad record looks like in the rejects store. It must not know stat
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,11 @@ from policies.contract.envelope import CANARY_NODE, Envelope, RejectedEvent, par
 from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
 from policies.evaluator import Delivery
+
+# EKS cluster names have 1 to 100 of these; an SQS group id takes 128 characters without spaces (their API references).
+_CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}")
+LONGEST_NAME, LONGEST_PATH = 256, 16
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ def sort_records(records: Iterable[Record]) -> Sorted:
     for record in records:
         try:
             parsed = parse_envelope(record.body)
+            check_sender(parsed.envelope)
         except BadInputError as error:
             batch.rejects.append(reject_record(record, error))
             continue
@@ -48,6 +55,21 @@ def sort_records(records: Iterable[Record]) -> Sorted:
         else:
             batch.nodes.setdefault(NodeKey(node.cluster, node.instance_id), []).append(arrival)
     return batch
+
+
+def check_sender(envelope: Envelope) -> None:
+    """Raise BadInputError when names in *envelope* cannot be keys: a table or queue would refuse the whole batch."""
+    node = envelope.node
+    texts = (node.instance_type, node.availability_zone, node.boot_id, node.name, envelope.spool_id, *node.network_path)
+    if not _CLUSTER.fullmatch(node.cluster):
+        wrong = f"cluster {node.cluster[:40]!r}"
+    elif not _INSTANCE.fullmatch(node.instance_id):
+        wrong = f"instance_id {node.instance_id[:40]!r}"
+    elif max(map(len, texts)) > LONGEST_NAME or len(node.network_path) > LONGEST_PATH:
+        wrong = "one of its names is too long, which"
+    else:
+        return
+    raise BadInputError(f"the sender's {wrong} cannot be used as a key.", hint="Check the sender's settings.")
 
 
 def reject_record(record: Record, error: BadInputError) -> Reject:

@@ -33,7 +33,8 @@ def judge(table: DynamoPolicies) -> None:
 
 def test_the_shipped_policies_are_good(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "lint"]) == 0
-    assert "5 of 5 policies are good." in capsys.readouterr().out
+    number = len(list(SHIPPED.glob("*.yaml")))
+    assert f"{number} of {number} policies are good." in capsys.readouterr().out
 
 
 def test_lint_says_what_is_wrong_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

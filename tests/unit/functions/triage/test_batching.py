@@ -46,3 +46,15 @@ def test_many_findings_are_cut_below_the_queues_limit_and_none_is_lost() -> None
 def test_clusters_never_share_a_message() -> None:
     other = evaluate([delivery(event(0), identity=node(cluster="d"))], state="", rulebook=rules(), now=NOW).findings
     assert [one.cluster for one in pack([*other, *findings(1)])] == ["c", "d"]
+
+
+def test_a_finding_too_large_to_travel_goes_without_what_made_it_so() -> None:
+    (plain,) = findings(1)
+    huge = plain.model_copy(update={"attributes": {"dump": "é" * 100_000}, "messages": ("x",)})
+    (message,) = pack([huge])
+    assert message.findings[0] == plain.model_copy(update={"attributes": {}, "messages": ()})
+    assert plain.component is not None
+    monster = huge.model_copy(update={"component": plain.component.model_copy(update={"uuid": "x" * 250_000})})
+    (message,) = pack([monster])
+    assert len(message.to_json().encode()) < SQS_LIMIT
+    assert message.findings[0].id == plain.id

@@ -367,3 +367,32 @@ def test_an_empty_batch_is_nothing() -> None:
     bench = Bench()
     assert bench.triage.handle([]) == []
     assert bench.telemetry.counts == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cluster": "my cluster"},
+        {"cluster": "c" * 101},
+        {"cluster": "é"},
+        {"instance_id": "i" * 300},
+        {"instance_id": "i 1"},
+        {"boot_id": "b" * 5000},
+        {"network_path": ["n"] * 50},
+        {"name": "n" * 300},
+    ],
+)
+def test_names_that_no_table_or_queue_takes_are_rejected_and_do_not_block_the_shard(change: dict[str, Any]) -> None:
+    bench = Bench()
+    document = json.loads(envelope(event(0)).to_json())
+    document["node"] |= change
+    assert bench.take(json.dumps(document).encode(), envelope(event(0))) == []
+    assert len(bench.finding_ids) == 1
+    (reject,) = bench.rejects.kept.values()
+    assert reject.reason.startswith("the sender's ")
+
+
+def test_a_spool_with_an_endless_name_is_rejected() -> None:
+    bench = Bench()
+    bench.take(envelope(event(0), spool="s" * 1000))
+    assert len(bench.rejects.kept) == 1
