@@ -1,8 +1,8 @@
 """SageMaker about training jobs. It repairs its own cluster first: only a terminal failure is a fact for us.
 
 Several events may come for one change of state (SageMaker developer guide, "Events for SageMaker training jobs"): the
-job's ARN and status are the key. Whose fault it is, FailureReason tells with its first word; what follows from that is for
-the policies to say.
+job's ARN and status are the key. Whose fault it is, FailureReason tells with its first word; what follows from that
+is for the policies to say.
 """
 
 import re

@@ -208,7 +208,7 @@ def test_a_failed_training_job_is_named_with_its_cluster_and_reason(tags: object
             {"failure": "AlgorithmError", "cause": "program", "exit_code": 1},
         ),
         (
-            'AlgorithmError: ErrorMessage "RuntimeError: CUDA error: uncorrectable ECC error encountered", exit code: 1',
+            'AlgorithmError: ErrorMessage "CUDA error: uncorrectable ECC error encountered", exit code: 1',
             {"failure": "AlgorithmError", "cause": "hardware", "exit_code": 1},
         ),
         ("ClientError: Data download failed: NoSuchKey (404)", {"failure": "ClientError", "cause": "program"}),
