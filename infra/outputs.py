@@ -14,12 +14,17 @@ from infra.permissions import grants
 
 
 def node_policy(scope: Construct, lanes: Lanes) -> iam.ManagedPolicy:
-    """Return the policy to attach to the instance role (or pod role) of GPU nodes: put records, and nothing else.
+    """Return the policy to attach to the instance role (or pod role) of GPU nodes: send, and ask whether one could.
 
-    Stream and queue are encrypted with the services' own keys, so no right on a key is needed.
+    `relight agent check` asks. Stream and queue are encrypted with the services' own keys, so no right on a key is
+    needed.
     """
-    put = grants.allow("Faults", ["kinesis:PutRecord", "kinesis:PutRecords"], [lanes.faults.stream_arn])
-    rights = [put, grants.send("Overflow", lanes.overflow)]
+    faults = ["kinesis:PutRecord", "kinesis:DescribeStreamSummary"]
+    overflow = ["sqs:SendMessage", "sqs:GetQueueAttributes"]
+    rights = [
+        grants.allow("Faults", faults, [lanes.faults.stream_arn]),
+        grants.allow("Overflow", overflow, [lanes.overflow.queue_arn]),
+    ]
     statements = [right.statement for right in rights]
     policy = iam.ManagedPolicy(
         scope, "NodePolicy", description="Relight: what the agent on a GPU node may do", statements=statements

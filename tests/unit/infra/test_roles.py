@@ -101,7 +101,12 @@ def test_the_state_machine_may_only_call_executors_and_ask(of_type: Find) -> Non
     assert asked["Fn::GetAtt"][0].startswith("LanesDecisions")
 
 
-def test_a_node_may_put_records_and_nothing_else(of_type: Find) -> None:
+def test_a_node_may_send_and_ask_whether_it_could_and_nothing_else(of_type: Find) -> None:
     [policy] = of_type("IAM::ManagedPolicy").values()
     actions = [action for it in policy["PolicyDocument"]["Statement"] for action in as_list(it["Action"])]
-    assert sorted(actions) == ["kinesis:PutRecord", "kinesis:PutRecords", "sqs:SendMessage"]
+    assert sorted(actions) == [
+        "kinesis:DescribeStreamSummary",
+        "kinesis:PutRecord",
+        "sqs:GetQueueAttributes",
+        "sqs:SendMessage",
+    ]
