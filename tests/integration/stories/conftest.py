@@ -1,0 +1,33 @@
+"""A small cluster a file. When its stories are told, every call of the stack's own roles must have been allowed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.aws.iam import check
+from local.demo.cluster import LocalCluster
+from local.fleet.infrastructure import Site
+from tests.tools.grants import keep_record, stories_roles
+from tests.tools.stories import Story
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[LocalCluster]:
+    """Three nodes, one job over all of them, with a checkpoint to go back to."""
+    name = Path(request.path).stem
+    with LocalCluster(tmp_path_factory.mktemp(name), site=Site(size=3)) as cluster:
+        cluster.wait_for_checkpoints(1)
+        yield cluster
+        calls = cluster.aws.recorded_calls()
+        keep_record(name, cluster, calls)
+        report = check(calls, stories_roles(cluster))
+    assert [str(denied) for denied in report.denied] == []
+    assert report.unknown_conditions == []
+
+
+@pytest.fixture
+def story(cluster: LocalCluster) -> Iterator[Story]:
+    """A story that begins now. What it ordered and did not get must not befall the next one."""
+    yield Story(cluster)
+    cluster.aws.clear_faults()
