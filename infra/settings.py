@@ -28,7 +28,7 @@ class _Model(BaseModel):
 class Network(_Model):
     """Where a function must stand to reach a private EKS endpoint: ids of subnets and security groups.
 
-    The subnets need a way (NAT or endpoints) to STS, EKS, DynamoDB, CloudWatch Logs, and S3.
+    The subnets need a way (NAT or endpoints) to STS, EKS, EC2, DynamoDB, CloudWatch Logs, and S3.
     """
 
     subnets: Annotated[tuple[str, ...], Field(min_length=1)]
