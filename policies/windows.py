@@ -95,18 +95,22 @@ class Counter:
     def fulfilled(self, measure: Measure, revision: int) -> list[Fulfilled]:
         """Return the windows that what was added since loading has fulfilled and that were not told; remember them.
 
-        A new *revision* of the policy may tell again what the old one told.
+        Late events may shift where occurrences begin, and so fulfil a window that they do not lie in. A new *revision*
+        of the policy may tell again what the old one told, but only windows that something new lies in.
         """
         self._settle(measure)
-        if revision != self.revision:
+        edited = revision != self.revision
+        if edited:
             self.revision, self._told = revision, []
         points = self._sorted()
         starts = self._prune(list(_starts(points, measure.occurrence)), points, measure)
         points = [point for point in points if starts and point.first >= starts[0]]
         self._points = {self._key(point): point for point in points}
-        return self._tell(starts, points, measure)
+        return self._tell(starts, points, measure, edited=edited)
 
-    def _tell(self, starts: Sequence[int], points: Sequence[Point], measure: Measure) -> list[Fulfilled]:
+    def _tell(
+        self, starts: Sequence[int], points: Sequence[Point], measure: Measure, *, edited: bool
+    ) -> list[Fulfilled]:
         found: list[Fulfilled] = []
         told: list[int] = []
         for start in starts:
@@ -115,10 +119,9 @@ class Counter:
             inside = [point for point in points if start <= point.first <= start + measure.within]
             if _amount(inside, measure) < measure.at_least:
                 continue
-            if self._knows(start, measure):
-                told.append(start)
-            elif any(start <= moment <= start + measure.within for moment in self._new):
-                told.append(start)
+            told.append(start)
+            fresh = not edited or any(start <= moment <= start + measure.within for moment in self._new)
+            if fresh and not self._knows(start, measure):
                 found.append(_fulfilled(start, inside))
         self._told = told
         return found
