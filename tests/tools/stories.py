@@ -124,9 +124,11 @@ class Story:
 
     def _resumed(self, incidents: Sequence[Incident]) -> None:
         (resumer,) = [incident for incident in incidents if "resumed_step" in incident.facts]
-        step = resumer.facts["chosen_step"]
-        starts = [start for start, _ in self.cluster.training.record.starts[self.starts :]]
-        assert starts == [step], "the job started again once, from the chosen step"
+        step, record = resumer.facts["chosen_step"], self.cluster.training.record
+        starts = record.starts[self.starts :]
+        assert [start for start, _ in starts] == [step], "the job started again once, from the chosen step"
+        complete = [saved for saved, at in record.first_saved.items() if at < starts[0][1]]
+        assert step == max(complete), "the newest whole checkpoint is the one to go on from"
         pointer = self.pointer()
         assert (pointer["step"], pointer["incident"]) == (step, resumer.id)
         assert resumer.facts["confirmed_step"] > step
