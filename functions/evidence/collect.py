@@ -18,6 +18,7 @@ from policies.contract.times import format_time
 
 PART_LIMIT_BYTES = 256 * 1024  # EC2 keeps 64 KiB of console
 MANIFEST = "manifest.json"
+EC2_INSTANCE = "i-"  # a SageMaker training job, and the hosts it runs on, are none that EC2 shows us
 
 
 class CollectEvidence:
@@ -33,7 +34,7 @@ class CollectEvidence:
         """Keep every part that can be had. Outcome: evidence (the manifest's address), evidence_failed."""
         folder = f"incidents/{context.incident}"
         address = f"s3://{self._bucket}/{folder}/{MANIFEST}"
-        parts = [self._keep(f"{folder}/{name}", read, context) for name, read in self._parts().items()]
+        parts = [self._keep(f"{folder}/{name}", read, context) for name, read in self._parts(context).items()]
         manifest = {"incident": context.incident, "collected_at": format_time(context.now), "parts": parts}
         failed = [part["key"] for part in parts if "error" in part]
         try:
@@ -42,11 +43,15 @@ class CollectEvidence:
             return context.done(evidence="", evidence_failed=[*failed, f"{MANIFEST}: {error.message}"])
         return context.done(evidence=address, **({"evidence_failed": failed} if failed else {}))
 
-    def _parts(self) -> Mapping[str, Callable[[ActContext], bytes]]:
-        return {
+    def _parts(self, context: ActContext) -> Mapping[str, Callable[[ActContext], bytes]]:
+        told: dict[str, Callable[[ActContext], bytes]] = {
             "incident.json": _incident,
             "findings.json": _findings,
             "messages.txt": lambda context: "\n".join(context.messages).encode(),
+        }
+        if not context.node.instance_id.startswith(EC2_INSTANCE):
+            return told
+        return told | {
             "instance.json": self._instance,
             "console.txt": lambda context: self._instances.console(context.node.instance_id).encode(),
         }

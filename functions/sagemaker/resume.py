@@ -1,7 +1,8 @@
 """Resume a SageMaker run: start the successor of a terminal training job on the same checkpoint location, once.
 
 The successor's name follows from its predecessor's, so a repeat meets its own job. Never are there two writers on one
-checkpoint prefix: the predecessor must be terminal, and a successor that another incident started is not overtaken.
+checkpoint prefix: the predecessor must be terminal, and where another incident of the same job has started a successor
+that runs, the run goes on already.
 """
 
 from typing import Any
@@ -23,7 +24,7 @@ class ResumeTrainingJob:
         self._pace = pace
 
     def advance(self, context: ActContext) -> RungReport:
-        """Start the successor unless it is there. Outcome: resumed_step, resumed_at, resumed_job."""
+        """Start the successor unless it is there. Outcome: resumed_step, resumed_at, resumed_job; or stood_aside."""
         step, checkpoint = number_of(context.facts, "chosen_step"), text_of(context.facts, "checkpoint")
         previous = self._jobs.describe(context.job.id) if context.job else None
         if step is None or not checkpoint or previous is None:
@@ -42,7 +43,8 @@ class ResumeTrainingJob:
         if last.tags.get(INCIDENT_TAG) == context.incident and last is not previous:
             return context.done(**facts, resumed_job=last.name)
         if not last.terminal:
-            return context.failed(f"training job {last.name} already goes on for another incident: two would overwrite")
+            whose = last.tags.get(INCIDENT_TAG) or "nobody that Relight knows"
+            return context.done(stood_aside=f"{last.name} goes on already, started for {whose}", resumed_job=last.name)
         if is_last(last.name):
             return context.failed(f"{last.name} is the last name in its line; start the job anew under another name")
         self._start(context, last, step, checkpoint)

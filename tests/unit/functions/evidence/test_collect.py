@@ -54,6 +54,15 @@ def test_every_part_is_kept_under_the_incident_and_listed() -> None:
     )
 
 
+def test_what_is_no_instance_of_ec2_is_not_looked_for_there() -> None:
+    world = World()
+    drive = world.drive()
+    drive.node = "training-job/llama"
+    assert drive().status is RungStatus.DONE
+    names = ["incident.json", "findings.json", "messages.txt"]
+    assert [part["key"] for part in world.manifest()["parts"]] == [f"{FOLDER}/{name}" for name in names]
+
+
 def test_what_was_kept_first_stays() -> None:
     world = World()
     drive = world.drive()

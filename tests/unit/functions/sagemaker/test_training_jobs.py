@@ -167,8 +167,9 @@ def test_a_successor_of_another_incident_that_runs_is_not_overtaken(world: World
     world.jobs.set("run", status="Failed")
     world.resume(incident=OTHER)()
     report = world.resume()()
-    assert report.status is RungStatus.FAILED
-    assert "run-r01 already goes on for another incident" in report.reason
+    assert report.status is RungStatus.DONE
+    assert report.outcome["stood_aside"] == f"run-r01 goes on already, started for {OTHER}"
+    assert world.jobs.created == ["run-r01"]
 
 
 def test_after_an_ended_successor_the_line_goes_on(world: World) -> None:
