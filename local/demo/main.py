@@ -13,12 +13,14 @@ from types import FrameType
 
 from local.aws.errors import EmbeddedAwsError
 from local.demo import story
+from local.demo.clues import find_clues
 from local.demo.cluster import LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.errors import DemoError, TookTooLongError
 from local.demo.report import what_is_missing
 from local.fleet.agents import AgentParentError
 from policies.contract.errors import RelightError
+from policies.coordination.incident import Incident
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 _GATHERING_SECONDS = 20.0  # kept back for the report, which tells more than a deadline does
@@ -35,7 +37,7 @@ def run_demo(*, report: Path | None, as_json: bool, keep: bool, deadline_seconds
     except KeyboardInterrupt:
         status = INTERRUPTED
     except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
-        told.failed([str(error)], data_dir)
+        told.failed([str(error), *find_clues(data_dir)], data_dir)
     finally:
         told.close()
     if status != FAILED and not keep:
@@ -56,10 +58,16 @@ def _tell(told: Teller, data_dir: Path, path: Path | None, seconds: float) -> in
         path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     problems = what_is_missing(report, truth)
     if problems:
-        told.failed(problems, data_dir)
+        told.failed([*_how_it_stands(incident), *problems, *find_clues(data_dir)], data_dir)
         return FAILED
     told.end(report, time.monotonic() - start)
     return DONE
+
+
+def _how_it_stands(incident: Incident | None) -> list[str]:
+    if incident is None:
+        return ["no incident was opened for the fault"]
+    return [f"the incident is {incident.status}: {incident.reason or 'it was still under way at the deadline'}"]
 
 
 @contextlib.contextmanager

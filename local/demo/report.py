@@ -106,7 +106,8 @@ def what_is_missing(report: Report, truth: Truth) -> list[str]:
 
 def _missing_stages(stages: Sequence[StageReached]) -> list[str]:
     names = [stage.name for stage in stages]
-    missing = [f"the stage {name} was never reached" for name in STAGES if name not in names]
+    absent = ", ".join(name for name in STAGES if name not in names)
+    missing = [f"never reached: {absent}"] if absent else []
     doubled = [f"the stage {name} was reached {names.count(name)} times" for name in STAGES if names.count(name) > 1]
     by_name = {stage.name: stage for stage in stages}
     known = [by_name[name] for name in STAGES if name in by_name]

@@ -57,7 +57,7 @@ def test_the_report_has_exactly_the_promised_keys() -> None:
 @pytest.mark.parametrize(
     ("report", "truth", "said"),
     [
-        (replace(REPORT, stages=REPORT.stages[:-1]), TRUTH, "the stage closed was never reached"),
+        (replace(REPORT, stages=REPORT.stages[:-1]), TRUTH, "never reached: closed"),
         (replace(REPORT, stages=(*REPORT.stages, REPORT.stages[6])), TRUTH, "instance_replaced was reached 2 times"),
         (
             replace(REPORT, stages=(*REPORT.stages[:-1], stage("closed", 0.1))),
