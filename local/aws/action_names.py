@@ -26,6 +26,9 @@ _ACTIONS: dict[str, tuple[str, ...]] = {
     "lambda:Invoke": ("lambda:InvokeFunction",),
     "lambda:InvokeAsync": ("lambda:InvokeFunction",),
 }
+# SageMaker developer guide, "Provide permissions for tagging resources": whoever creates with tags needs AddTags, too.
+_TAGS_WHEN_CREATING = frozenset({"sagemaker:CreateTrainingJob"})
+_TO_TAG = ("sagemaker:AddTags",)
 # A transaction needs the right of each kind of write in it, and none of its own.
 _TRANSACTION_PARTS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "Get": "GetItem"}
 
@@ -35,7 +38,8 @@ def actions(call: Call) -> tuple[str, ...]:
     if call.service == "dynamodb" and call.operation.startswith("Transact"):
         return _transaction_actions(call)
     name = f"{call.service}:{call.operation}"
-    return _ACTIONS.get(name, (name,))
+    tags = _TO_TAG if name in _TAGS_WHEN_CREATING and call.parameters.get("Tags") else ()
+    return (*_ACTIONS.get(name, (name,)), *tags)
 
 
 def _transaction_actions(call: Call) -> tuple[str, ...]:

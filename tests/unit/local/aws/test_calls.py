@@ -102,6 +102,20 @@ def _call(
             ("cloudwatch:PutMetricData",),
             ("*",),
         ),
+        (
+            _call(
+                "sagemaker",
+                {"TrainingJobName": "run", "Tags": [{"Key": "a", "Value": "b"}]},
+                target="SageMaker.CreateTrainingJob",
+            ),
+            ("sagemaker:CreateTrainingJob", "sagemaker:AddTags"),
+            (f"arn:aws:sagemaker:us-east-1:{_ACCOUNT}:training-job/run",),
+        ),
+        (
+            _call("sagemaker", {"ResourceArn": "arn:job"}, target="SageMaker.ListTags"),
+            ("sagemaker:ListTags",),
+            ("arn:job",),
+        ),
     ],
 )
 def test_a_call_is_known_by_its_actions_and_resources(
