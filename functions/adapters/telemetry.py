@@ -6,7 +6,7 @@ what cannot be told is not told.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -20,7 +20,8 @@ class PowertoolsTelemetry:
 
     def __init__(self) -> None:
         """Start with nothing to tell."""
-        self._metrics = Metrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Relight"))
+        # Powertools raises at each flush without a namespace, and writes what CloudWatch drops under an empty one.
+        self._metrics = Metrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or "Relight")
         self._logger = Logger()
         self._counts: dict[str, float] = {}
         self._seconds: dict[str, list[float]] = {}
@@ -41,19 +42,27 @@ class PowertoolsTelemetry:
 
     @contextmanager
     def flushed(self) -> Iterator[None]:
-        """Write what was counted inside as one line, also when the inside fails."""
+        """Write what was counted inside as one line, also when the inside fails; what cannot be written is let go."""
         try:
             yield
         finally:
             counts, seconds = self._counts, self._seconds
             self._counts, self._seconds = {}, {}
-            for name, value in counts.items():
-                self._metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
-            for name, samples in seconds.items():
-                for sample in samples:
-                    self._metrics.add_metric(name=name, unit=MetricUnit.Seconds, value=sample)
-            if counts or seconds:
-                self._metrics.flush_metrics()
+            try:
+                self._write(counts, seconds)
+            except Exception as error:  # noqa: BLE001 - the work is done: a figure must not have it done again
+                self._metrics.clear_metrics()
+                with suppress(Exception):
+                    self.warn("Figures could not be written.", reason=f"{type(error).__name__}: {error}")
+
+    def _write(self, counts: dict[str, float], seconds: dict[str, list[float]]) -> None:
+        for name, value in counts.items():
+            self._metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+        for name, samples in seconds.items():
+            for sample in samples:
+                self._metrics.add_metric(name=name, unit=MetricUnit.Seconds, value=sample)
+        if counts or seconds:
+            self._metrics.flush_metrics()
 
 
 _TAKEN = frozenset(

@@ -1,6 +1,8 @@
 """Figures leave as one EMF line an invocation, remarks as JSON lines; nothing told is nothing written."""
 
+import io
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -74,3 +76,38 @@ def test_a_remark_keeps_its_fields_whatever_they_are_called(
     (line,) = lines(capsys)
     assert (line["level"], line["message"], line["id"]) == ("WARNING", "rejected", "x")
     assert (line["about_message"], line["about_service"], line["service"]) == ("its own", "other", "remarks")
+
+
+@pytest.mark.parametrize("namespace", [None, ""])
+def test_without_a_namespace_figures_go_where_alarms_look(
+    namespace: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_METRICS_NAMESPACE", raising=False)
+    if namespace is not None:
+        monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", namespace)
+    telemetry = PowertoolsTelemetry()
+    with telemetry.flushed():
+        telemetry.count("A")
+    assert lines(capsys)[0]["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "Relight"
+
+
+class Full(io.StringIO):
+    """A disk with no space left."""
+
+    def write(self, text: str, /) -> int:
+        raise OSError(28, f"No space left for {len(text)} characters")
+
+
+@pytest.mark.parametrize("name", ["A", ""])
+def test_what_cannot_be_told_fails_nothing_and_is_not_carried_over(
+    name: str, telemetry: PowertoolsTelemetry, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Full())
+        with telemetry.flushed():
+            telemetry.count(name)
+    capsys.readouterr()
+    with telemetry.flushed():
+        telemetry.count("B")
+    (line,) = lines(capsys)
+    assert (line["B"], "A" in line) == ([1.0], False)
