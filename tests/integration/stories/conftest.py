@@ -9,7 +9,9 @@ from local.aws.iam import check
 from local.demo.cluster import LocalCluster
 from local.fleet.infrastructure import Site
 from tests.tools.grants import keep_record, stories_roles
-from tests.tools.stories import Story
+
+pytest.register_assert_rewrite("tests.tools.stories")  # so that what does not end well is shown, not only told
+from tests.tools.stories import Story  # noqa: E402 - rewriting comes before the import
 
 
 @pytest.fixture(scope="module")
