@@ -36,17 +36,16 @@ def follow(
     Returns the incident as it was last seen: after *seconds* it may be open, or None when none was ever opened.
     """
     deadline = time.monotonic() + seconds
-    told, incident = 0, None
-    while time.monotonic() < deadline:
+    told = 0
+    while True:
         incident = incident_of(cluster, fault)
-        if incident is not None:
-            for stage in stages_of(incident, fault)[told:]:
-                on_stage(stage)
-                told += 1
-            if not incident.status.is_running:
-                break
+        for stage in stages_of(incident, fault)[told:] if incident else ():
+            on_stage(stage)
+            told += 1
+        is_over = incident is not None and not incident.status.is_running
+        if is_over or time.monotonic() > deadline:
+            return incident
         time.sleep(_POLL_SECONDS)
-    return incident
 
 
 def incident_of(cluster: LocalCluster, fault: Fault) -> Incident | None:
