@@ -52,7 +52,13 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
             folder="triage",
             size=Size(seconds=60, megabytes=1769),  # one whole processor
             rights=pipeline.triage(lanes, tables, buckets),
-            environment={**fleet, **policies, **decisions, "REJECTS_BUCKET": buckets.rejects.bucket_name},
+            environment={
+                **fleet,
+                **policies,
+                **decisions,
+                "REJECTS_BUCKET": buckets.rejects.bucket_name,
+                "REJECTS_DAYS": str(around.deployment.rejects_retention_days),
+            },
         ),
         "guard": Plan(
             folder="guard", size=Size(seconds=30), rights=pipeline.guard(tables, buckets), environment=policies
@@ -114,6 +120,7 @@ def coordinate_plan(around: Surroundings, machine_arn: str, rights: pipeline.Sta
         environment={
             "FLEET_TABLE": tables.fleet.table_name,
             "INCIDENTS_TABLE": tables.incidents.table_name,
+            "POLICIES_TABLE": tables.policies.table_name,
             "STATE_MACHINE_ARN": machine_arn,
             "CLUSTERS": render(around.clusters),
         },

@@ -5,6 +5,8 @@
   relight policy push DIR --mode shadow       the same, but none of them acts yet
   relight policy list                         every policy: mode, revision in force, verdict on the last edit
   relight policy show NAME                    one policy as it is in force, and what is wrong with its last edit
+  relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
+  relight policy start                        policies act again as they say
 
 The table's name is POLICIES_TABLE, or --table. Without FILE_OR_DIR, lint and push take the policies that come along.
 """
@@ -31,14 +33,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[SHIPPED])
         if name == "push":
             action.add_argument("--mode", choices=["active", "shadow", "off"], help="instead of what the files say")
-            action.add_argument(
-                "--edited-by", default=os.environ.get("USER", "unknown"), help="who it is (default: you)"
-            )
+            _add_editor(action)
             _add_table(action)
+    for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("--reason", default="", help="why, for whoever is paged")
+        _add_editor(action)
+        _add_table(action)
     _add_table(actions.add_parser("list", help="every policy in one line"))
     show = actions.add_parser("show", help="one policy in full")
     show.add_argument("name")
     _add_table(show)
+
+
+def _add_editor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--edited-by", default=os.environ.get("USER", "unknown"), help="who it is (default: you)")
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action != "lint" and not args.table:
         return _complain("name the policies table: set POLICIES_TABLE or give --table.")
     try:
-        actions = {"lint": _lint, "push": _push, "list": _list, "show": _show}
+        actions = {"lint": _lint, "push": _push, "list": _list, "show": _show, "stop": _switch, "start": _switch}
         return actions[args.action](args)
     except RelightError as error:
         print(f"relight policy: {error}", file=sys.stderr)
@@ -83,10 +92,35 @@ def _push(args: argparse.Namespace) -> int:
     return 0
 
 
+def _switch(args: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from policies.contract.times import format_time
+    from policies.coordination.switches import EVERYTHING
+
+    mode = "off" if args.action == "stop" else "active"
+    item = {"name": EVERYTHING, "mode": mode, **({"reason": args.reason} if args.reason else {})}
+    _policies(args.table).put_live({**item, "edited_by": args.edited_by, "edited_at": format_time(datetime.now(UTC))})
+    print(_SWITCHED[args.action])
+    return 0
+
+
+_SWITCHED = {
+    "stop": "Everything is stopped. New findings are only recorded. Incidents that have acted stop before their next"
+    " rung\nand page, unless all that is left is to bring their run back. See them: relight incident list",
+    "start": "Policies act again as they say. What was parked or recorded meanwhile stays so: relight incident list",
+}
+
+
 def _list(args: argparse.Namespace) -> int:
+    from policies.coordination.switches import EVERYTHING, stop_of
+
     policies = _policies(args.table)
+    stop = stop_of(policies.live(EVERYTHING))
+    if stop:
+        print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
     in_force = {heading.name: heading for heading in policies.headings()}
-    for name in sorted({*policies.names(), *in_force}):
+    for name in sorted({*policies.names(), *in_force} - {EVERYTHING}):
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
         print(f"{name:<40} {told} {_status(_verdict(policies, name))}")

@@ -12,9 +12,9 @@ from typing import Any
 
 from functions.coordinate.batches import Delivery, failures, sort_records
 from functions.coordinate.carrying import carry_effects, commit
-from functions.coordinate.reading import read_snapshot
+from functions.coordinate.reading import Sources, read_snapshot
 from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_decision
-from functions.ports.coordination import CoordinationStore, Executions, Sizes
+from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
 from policies.coordination.decide import decide
@@ -32,6 +32,7 @@ class Coordinator:
     store: CoordinationStore
     executions: Executions
     sizes: Sizes
+    switches: Switchboard
     telemetry: Telemetry
     rules: Rules
     clock: Callable[[], datetime]
@@ -79,9 +80,7 @@ class Coordinator:
             snapshot = read_snapshot(
                 cluster,
                 messages,
-                store=self.store,
-                executions=self.executions,
-                sizes=self.sizes,
+                sources=Sources(self.store, self.executions, self.sizes, self.switches),
                 rules=self.rules,
                 now=now,
                 pool=self.pool,

@@ -13,6 +13,7 @@ from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.executions import StepFunctionsExecutions
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sizes import SeenSizes
+from functions.adapters.switches import DynamoSwitches
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
@@ -47,6 +48,7 @@ def wired() -> Coordinator:
             boto3.client("stepfunctions", config=_CLIENT), state_machine_arn=settings.state_machine_arn
         ),
         sizes=SeenSizes(DynamoSeen(dynamodb, settings.fleet_table, _now), _now),
+        switches=DynamoSwitches(dynamodb, settings.policies_table),
         telemetry=TELEMETRY,
         rules=settings.rules,
         clock=_now,

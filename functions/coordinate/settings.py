@@ -10,10 +10,11 @@ from policies.coordination.rules import Rules
 
 @dataclass(frozen=True)
 class Settings:
-    """The two tables, the state machine, and the rules that follow from the clusters."""
+    """The three tables, the state machine, and the rules that follow from the clusters."""
 
     fleet_table: str
     incidents_table: str
+    policies_table: str
     state_machine_arn: str
     rules: Rules
 
@@ -25,6 +26,7 @@ class Settings:
         return cls(
             fleet_table=read_text(environ, "FLEET_TABLE"),
             incidents_table=read_text(environ, "INCIDENTS_TABLE"),
+            policies_table=read_text(environ, "POLICIES_TABLE"),
             state_machine_arn=read_text(environ, "STATE_MACHINE_ARN"),
             rules=Rules(orchestrators, read_time_scale(environ)),
         )

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from functions.guard.switch import judge_switch
 from functions.ports.policies import EditedMeanwhileError, Head, PolicyStore
 from functions.ports.triage import Telemetry
 from policies.contract.times import format_time
 from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import EVERYTHING
 from policies.documents import canonical, fingerprint, operators_fields
 from policies.loader import load_document
 from policies.model import Policy
@@ -43,6 +45,9 @@ class Guard:
 
     def _settle(self, name: str) -> None:
         live = self.store.live(name)
+        if name == EVERYTHING:
+            self._tell_switch(live)
+            return
         if live is None:
             self._turn_off(name)
             return
@@ -52,6 +57,15 @@ class Guard:
             self._answer(name, live, _accepted(head))
         else:
             self._refuse(name, live, loaded)
+
+    def _tell_switch(self, live: Mapping[str, Any] | None) -> None:
+        """Say on the switch what it means; without its item nothing is stopped, and there is nothing to say."""
+        if live is None:
+            return
+        verdict = judge_switch(live)
+        if self._answer(EVERYTHING, live, verdict):
+            self.telemetry.count("PoliciesRejected", len(verdict["problems"]))
+            self.telemetry.warn("the switch of everything was set", mode=verdict["mode"], status=verdict["status"])
 
     def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem]) -> None:
         in_force = self.store.head(name)

@@ -1,14 +1,16 @@
-"""What coordinate needs of the world: its documents, and handle-incident's executions.
+"""What coordinate needs of the world: its documents, what may act now, and handle-incident's executions.
 
 It must not know DynamoDB or Step Functions. Twins: `policies/coordination/memory.py`, `functions/twins/`.
 Whatever fails for now raises DependencyError.
 """
 
+from collections.abc import Collection
 from typing import Protocol
 
 from policies.contract.decisions import Answer
 from policies.coordination.incident import Incident
 from policies.coordination.snapshot import AnyChange, ExecutionState, Keys, Snapshot
+from policies.coordination.switches import Switches
 
 
 class CoordinationStore(Protocol):
@@ -28,6 +30,14 @@ class CoordinationStore(Protocol):
 
     def write_lines(self, incident: Incident) -> None:
         """Write the timeline items of the incident's newest lines; again is the same."""
+        ...
+
+
+class Switchboard(Protocol):
+    """What may act at this moment, read consistently."""
+
+    def read(self, policies: Collection[str]) -> Switches:
+        """Return the modes in force of *policies*, and whether everything is stopped."""
         ...
 
 

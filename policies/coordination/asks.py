@@ -1,13 +1,14 @@
 """An ask of handle-incident: who it is, whether it was answered before, and the answer.
 
-(incident, attempt, step) names an ask; the same ask again, with whatever token, gets the same answer. It must not know
-what is asked next (`proceed.py` does).
+(incident, attempt, step) names an ask; the same ask again, with whatever token, gets the same answer, as long as its
+policy may act. It must not know what is asked next (`proceed.py` does).
 """
 
 from datetime import datetime
 
 from policies.contract.decisions import Answer, AskMessage
-from policies.coordination.endings import restart
+from policies.coordination.endings import owns_lease, park, restart
+from policies.coordination.halting import why_stopped
 from policies.coordination.incident import Incident
 from policies.coordination.notes import Ask
 from policies.coordination.proceed import Told, ended, proceed
@@ -27,8 +28,7 @@ def take_ask(work: Working, ask: AskMessage, rules: Rules, now: datetime) -> Non
         told = Told("fenced", f"attempt {incident.attempt} took over")
         answer = _address(ask, told, fence=0, rules=rules)
     elif incident.ask and (incident.ask.attempt, incident.ask.step) == (ask.attempt, ask.step):
-        work.retold[incident.id] = incident
-        answer = incident.ask.answer
+        answer = _answer_again(work, incident, ask, rules, now)
     elif incident.ask and incident.ask.attempt == ask.attempt and ask.step < incident.ask.step:
         return
     elif not incident.status.is_running:
@@ -36,6 +36,24 @@ def take_ask(work: Working, ask: AskMessage, rules: Rules, now: datetime) -> Non
     else:
         answer = _answer(work, incident, ask, rules, now)
     work.replies.append(Reply(work.index, ask.task_token, answer))
+
+
+def _answer_again(work: Working, incident: Incident, ask: AskMessage, rules: Rules, now: datetime) -> Answer:
+    """Return what this ask was told before, unless that was an act that nobody may begin any more.
+
+    Whoever got the first answer nevertheless is fenced, since parking raises the fence.
+    """
+    assert incident.ask is not None
+    told = incident.ask.answer
+    stopped = why_stopped(work, incident) if incident.status.is_running and told.verdict == "act" else ""
+    if not stopped or not owns_lease(work, incident):
+        work.retold[incident.id] = incident
+        return told
+    parked = park(work, incident, stopped, now)
+    answer = _address(ask, ended(parked), fence=parked.fence, rules=rules)
+    asked = incident.ask.model_copy(update={"answer": answer, "token": ask.task_token})
+    work.incidents[incident.id] = parked.model_copy(update={"ask": asked})
+    return answer
 
 
 def _answer(work: Working, incident: Incident, ask: AskMessage, rules: Rules, now: datetime) -> Answer:

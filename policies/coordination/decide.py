@@ -41,9 +41,21 @@ def keys_behind(snapshot: Snapshot, messages: Iterable[AnyMessage], now: datetim
     named = {message.incident for message in messages if isinstance(message, AskMessage | CloseMessage)}
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
-        if incident.id in named or incident.id in silent or is_overdue(incident, now):
+        looked_at = incident.id in named or incident.id in silent or is_overdue(incident, now)
+        if looked_at or snapshot.switches.why_not(incident.policy.name):
             keys |= _guards(incident)
     return keys - _read(snapshot)
+
+
+def policies_of(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> frozenset[str]:
+    """Return the policies whose switches *messages* depend on: of new findings, and of incidents that may move."""
+    names: set[str] = set()
+    for message in messages:
+        if isinstance(message, FindingsMessage):
+            names.update(finding.policy.name for finding in message.findings)
+        elif not isinstance(message, CloseMessage):
+            names.update(each.policy.name for each in snapshot.incidents.values() if each.status.is_running)
+    return frozenset(names)
 
 
 def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *, rules: Rules) -> Decision:

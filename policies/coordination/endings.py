@@ -8,7 +8,7 @@ from datetime import datetime
 from policies.contract.rungs import Rung
 from policies.coordination import budgets, holds, leases
 from policies.coordination.evolve import evolve
-from policies.coordination.happenings import Closed, Escalated, Happening, Parked, Restarted
+from policies.coordination.happenings import Closed, Escalated, Happening, Parked, Restarted, SetAside
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
@@ -38,8 +38,8 @@ def park(work: Working, incident: Incident, reason: str, now: datetime) -> Incid
     if lease and owns_lease(work, incident):
         work.leases[incident.generation] = leases.park(lease, now)
         incident = incident.model_copy(update={"fence": lease.fence + 1})
-    if incident.job and (incident.status is IncidentStatus.RESUMING or not incident.acted):
-        _drop_hold(work, work.job(incident.job.id), incident.id)
+    if incident.status is IncidentStatus.RESUMING or not incident.acted:
+        leave_run(work, incident)
     if not incident.acted:
         _close_budgets(work, incident)
     return happen(work, incident, Parked(reason), now)
@@ -48,13 +48,23 @@ def park(work: Working, incident: Incident, reason: str, now: datetime) -> Incid
 def close(work: Working, incident: Incident, reason: str, now: datetime) -> Incident:
     """Release whatever it holds and close it."""
     outcome = outcome_of(incident)
+    let_all_go(work, incident, outcome, now)
+    return happen(work, incident, Closed(outcome, reason), now)
+
+
+def let_all_go(work: Working, incident: Incident, outcome: str, now: datetime) -> None:
+    """Release its lease with *outcome*, its hold and its budgets."""
     lease = work.leases.get(incident.generation)
     if lease and owns_lease(work, incident):
         work.leases[incident.generation] = leases.release(lease, outcome, now)
+    leave_run(work, incident)
+    _close_budgets(work, incident)
+
+
+def leave_run(work: Working, incident: Incident) -> None:
+    """Drop its hold on the run, and the resume if that was its own."""
     if incident.job:
         _drop_hold(work, work.job(incident.job.id), incident.id)
-    _close_budgets(work, incident)
-    return happen(work, incident, Closed(outcome, reason), now)
 
 
 def outcome_of(incident: Incident) -> str:
@@ -71,9 +81,9 @@ def restart(work: Working, incident: Incident, reason: str, now: datetime) -> In
     return restarted
 
 
-def escalate(work: Working, incident: Incident, escalated: Escalated, now: datetime) -> Incident:
-    """Go on with the ladder's rungs under a new fence: the same rung there is another act."""
-    return happen(work, refence(work, incident), escalated, now)
+def turn(work: Working, incident: Incident, turned: Escalated | SetAside, now: datetime) -> Incident:
+    """Go on with other rungs under a new fence: the same rung there is another act."""
+    return happen(work, refence(work, incident), turned, now)
 
 
 def refence(work: Working, incident: Incident) -> Incident:

@@ -10,6 +10,7 @@ from policies.contract.decisions import RungReport
 from policies.coordination.happenings import (
     Advanced,
     BecameResumer,
+    CalledOff,
     Closed,
     Escalated,
     Faltered,
@@ -19,10 +20,13 @@ from policies.coordination.happenings import (
     Parked,
     Recorded,
     Restarted,
+    SetAside,
     Skipped,
+    StoodAside,
 )
 from policies.coordination.incident import MOST_MESSAGES, Incident
 from policies.coordination.notes import Entry
+from policies.coordination.plan import RESUME_RUNGS
 from policies.coordination.states import IncidentStatus, next_status
 
 MOST_ENTRIES = 200  # five attempts of a ladder need about sixty; this only bounds the document
@@ -71,16 +75,15 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
             changes = {"resumes": resumes}
         case Faltered():
             changes = {"falters": incident.falters + 1}
-        case Escalated(rungs, _):
-            plan = (*incident.rungs[: incident.position], *rungs)
-            changes = {"rungs": plan, "turn": incident.turn + 1, "falters": 0}
+        case Escalated() | SetAside() | StoodAside():
+            changes = _replanned(incident, happening)
         case Restarted():
             changes = {"attempt": incident.attempt + 1, "falters": 0}
         case Parked(reason):
             changes = {"reason": reason}
         case Closed(outcome, reason):
             changes = {"reason": reason, "outcome": outcome}
-        case Recorded(reason, _):
+        case Recorded(reason, _) | CalledOff(reason, _):
             changes = {"reason": reason, "outcome": "recorded"}
     return changes
 
@@ -91,4 +94,17 @@ def _advanced(incident: Incident, report: RungReport, *, done: bool) -> dict[str
         "position": incident.position + 1,
         "done": (*incident.done, report.rung) if done else incident.done,
         "falters": 0,
+        "under_way": False,
     }
+
+
+def _replanned(incident: Incident, happening: Escalated | SetAside | StoodAside) -> dict[str, Any]:
+    """The plan goes on with other rungs than what was left of it; a turn makes the same rung another act."""
+    behind, ahead = incident.rungs[: incident.position], incident.rungs[incident.position :]
+    if isinstance(happening, StoodAside):
+        return {"rungs": (*behind, *(each for each in ahead if each.rung not in RESUME_RUNGS))}
+    turned = {"rungs": (*behind, *happening.rungs), "turn": incident.turn + 1, "falters": 0, "under_way": False}
+    if isinstance(happening, Escalated):
+        return turned
+    aside = [*incident.facts.get("set_aside", ()), happening.step]
+    return {**turned, "facts": {**incident.facts, "set_aside": aside}}

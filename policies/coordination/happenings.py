@@ -103,6 +103,28 @@ class Escalated:
 
 
 @dataclass(frozen=True)
+class SetAside:
+    """The run did not go on from ``step``: it is stopped again, to go on from the one before it."""
+
+    step: int
+    rungs: tuple[PlannedRung, ...]
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("set_aside", now, f"step {self.step}: {self.reason}", "notify")
+
+
+@dataclass(frozen=True)
+class StoodAside:
+    """Somebody else stops or resumes the run: that is left to them."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("stood_aside", now, self.reason, "notify")
+
+
+@dataclass(frozen=True)
 class BecameResumer:
     """It released its hold and was the last: the job, let go ``resumes`` times before, is its to resume."""
 
@@ -133,6 +155,17 @@ class Parked:
 
 
 @dataclass(frozen=True)
+class CalledOff:
+    """Its policy may not act any more, and it had touched nothing: what was decided is only recorded."""
+
+    reason: str
+    alert: Alert
+
+    def line(self, now: datetime) -> Line:
+        return Line("closed", now, f"recorded: {self.reason}", self.alert)
+
+
+@dataclass(frozen=True)
 class Closed:
     """Nothing is left to do. ``outcome``: replaced, recovered, or merged."""
 
@@ -152,8 +185,11 @@ Happening = (
     | Skipped
     | Faltered
     | Escalated
+    | SetAside
+    | StoodAside
     | BecameResumer
     | Restarted
     | Parked
+    | CalledOff
     | Closed
 )

@@ -23,10 +23,11 @@ MOST_MESSAGES = 8
 class Incident(Model):
     """The META document. ``version`` grows by one at each change; ``position`` points into ``rungs``.
 
-    ``turn`` is 0 while the policy's ``do`` is under way and 1 once its ``otherwise`` is. ``fence`` is the one of the
-    lease. ``started`` is the highest attempt whose execution has asked. ``facts`` gathers the outcomes of the reports.
-    ``deadline`` is for the whole incident. ``done`` are the rungs carried out. ``timeline`` is the truth that the
-    ``T#`` items repeat.
+    ``turn`` is 0 while the policy's ``do`` is under way; it grows with its ``otherwise`` and with each checkpoint that
+    is set aside, since the same rung is another act then. ``under_way`` says that the current rung has begun in the
+    world. ``fence`` is the one of the lease. ``started`` is the highest attempt whose execution has asked. ``facts``
+    gathers the outcomes of the reports. ``deadline`` is for the whole incident. ``done`` are the rungs carried out.
+    ``timeline`` is the truth that the ``T#`` items repeat.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Incident(Model):
     started: int = 0
     fence: int = 0
     resumes: int = 0  # how often the job had been let go when this incident became its resumer
+    under_way: bool = False
     falters: int = 0  # breakdowns of the current rung's executor in a row
     ask: Ask | None = None
     facts: dict[str, Any] = {}

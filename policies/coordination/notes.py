@@ -33,6 +33,8 @@ Stage = Literal[
     "skipped",  # a rung failed that is not worth stopping for
     "faltered",  # an executor broke in the middle of a rung
     "escalated",  # a rung failed, the ladder went on
+    "set_aside",  # the run did not go on from the chosen checkpoint: the one before it is tried
+    "stood_aside",  # somebody else stops or resumes the run: left to them
     "resuming",  # it was the last that needed the job stopped
     "restarted",  # a new attempt took over from an execution that ended
     "parked",

@@ -22,10 +22,12 @@ from policies.coordination.working import Working
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
     """Open an incident for *finding* and have it started, or record the decision."""
     layout = _lay_out(finding, rules)
-    reason = _why_not(finding, layout, now)
+    switched = work.snapshot.switches.why_not(finding.policy.name)
+    reason = _why_not(finding, layout, switched, now)
     draft = _draft(finding, layout, rules, now)
     if reason:
-        work.incidents[draft.id] = bear(draft, Recorded(reason, _alert(finding)), now)
+        alert = "notify" if switched else _alert(finding)
+        work.incidents[draft.id] = bear(draft, Recorded(reason, alert), now)
         return
     lease = leases.acquire(
         work.leases.get(finding.generation),
@@ -50,13 +52,15 @@ def _lay_out(finding: Finding, rules: Rules) -> Layout:
     )
 
 
-def _why_not(finding: Finding, layout: Layout, now: datetime) -> str:
-    """Return why nobody acts on *finding*, empty when somebody does."""
+def _why_not(finding: Finding, layout: Layout, switched: str, now: datetime) -> str:
+    """Return why nobody acts on *finding*, empty when somebody does. *switched* is why its policy may not act now."""
     decided = ", ".join(finding.policy.do)
     age = (now - finding.observed_at).total_seconds()
     reason = ""
     if finding.policy.mode is not PolicyMode.ACTIVE:
         reason = f"decided: {decided}; the policy is {finding.policy.mode} and does not act"
+    elif switched:
+        reason = f"decided: {decided}; {switched}"
     elif finding.late or age > STALE_SECONDS[finding.policy.evidence]:
         reason = f"decided: {decided}; seen {age:.0f} s ago, too long to act on it without a person"
     elif layout.unsupported:

@@ -24,6 +24,7 @@ ORDER = (
     Rung.PAGE_OPERATOR,
 )
 RESUME_RUNGS = frozenset({Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
+STOOD_ASIDE = "stood_aside"  # the outcome in which an act says why it left the run to somebody else
 MAYBE_DEAD = frozenset({Kind.NODE_SILENT, Kind.INSTANCE_STATE_CHANGED, Kind.INSTANCE_STATUS_IMPAIRED})
 
 _ALWAYS: Mapping[Action, frozenset[Rung]] = {

@@ -10,11 +10,12 @@ from policies.contract.decisions import Verdict
 from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.endings import close, happen, owns_lease, park
+from policies.coordination.halting import call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.limits import reserve_all
-from policies.coordination.plan import RESUME_RUNGS
+from policies.coordination.plan import RESUME_RUNGS, STOOD_ASIDE
 from policies.coordination.rules import RESUMER_WAIT_SECONDS
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
@@ -40,14 +41,17 @@ def proceed(work: Working, incident: Incident, now: datetime) -> Told:
     """Return what comes next for a running *incident*."""
     if not owns_lease(work, incident):
         return ended(_without_lease(work, incident, now))
+    halted = why_not(work, incident)
+    if halted and incident.status is IncidentStatus.SETTLING:
+        return ended(call_off(work, incident, halted, now))
     if now >= incident.deadline:
         return ended(park(work, incident, _overdue(incident), now))
     if incident.status is IncidentStatus.SETTLING:
         if now < incident.settle_until:
             return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
-        why_not = _settle(work, incident, now)
-        if why_not:
-            return ended(park(work, incident, why_not, now))
+        refused = _settle(work, incident, now)
+        if refused:
+            return ended(park(work, incident, refused, now))
         incident = work.incidents[incident.id]
     return _next_rung(work, incident, now)
 
@@ -85,6 +89,9 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
     if planned.executor is None:
         why = incident.reason or f"policy {incident.policy.name} asks for a person here"
         return ended(park(work, incident, why, now))
+    stopped = why_stopped(work, incident)
+    if stopped:
+        return ended(park(work, incident, stopped, now))
     if incident.job and planned.rung in RESUME_RUNGS:
         left = _leave_to_others(work, incident, work.job(incident.job.id), now)
         if left:
@@ -99,6 +106,8 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
 
 def _finish(work: Working, incident: Incident, now: datetime) -> Incident:
     """Close; but a run that was stopped and that the policy does not let go on is a person's to resume."""
+    if incident.job and incident.facts.get(STOOD_ASIDE):
+        return close(work, incident, f"run {incident.job.id} is left alone: {incident.facts[STOOD_ASIDE]}", now)
     if incident.needs_job_stopped and not RESUME_RUNGS & set(incident.done) and incident.job:
         why = f"run {incident.job.id} is stopped and policy {incident.policy.name} does not resume it"
         return park(work, incident, why, now)

@@ -8,11 +8,13 @@ from datetime import datetime
 from policies.contract.decisions import AskMessage, RungReport
 from policies.contract.rungs import Rung, RungStatus
 from policies.coordination import holds
-from policies.coordination.endings import close, escalate, happen, park
-from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped
+from policies.coordination.endings import close, happen, leave_run, park, turn
+from policies.coordination.halting import why_not
+from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped, StoodAside
 from policies.coordination.incident import Incident
-from policies.coordination.plan import MAYBE_DEAD, lay_out
+from policies.coordination.plan import MAYBE_DEAD, RESUME_RUNGS, STOOD_ASIDE, lay_out
 from policies.coordination.proceed import Told, ended
+from policies.coordination.retreat import go_back, steps_set_aside
 from policies.coordination.rules import FALTER_WAIT_SECONDS, MOST_FALTERS, Rules
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
@@ -38,13 +40,18 @@ def merge_report(work: Working, incident: Incident, ask: AskMessage, rules: Rule
         return _fail(work, incident, report, rules, now)
     if report.status is RungStatus.DONE:
         _advance(work, incident, report, now)
+    else:
+        work.incidents[incident.id] = incident.model_copy(update={"under_way": True})
     return None
 
 
 def _advance(work: Working, incident: Incident, report: RungReport, now: datetime) -> None:
     if report.rung is Rung.RESUME_JOB and incident.job:
         work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id)
-    happen(work, incident, Advanced(report), now)
+    advanced = happen(work, incident, Advanced(report), now)
+    if report.outcome.get(STOOD_ASIDE):
+        leave_run(work, advanced)
+        happen(work, advanced, StoodAside(str(report.outcome[STOOD_ASIDE])), now)
 
 
 def _falter(work: Working, incident: Incident, error: str, rules: Rules, now: datetime) -> Told | None:
@@ -61,7 +68,15 @@ def _fail(work: Working, incident: Incident, report: RungReport, rules: Rules, n
     if report.rung in WORTH_LITTLE:
         happen(work, incident, Skipped(report), now)
         return None
+    if report.rung is Rung.CONFIRM_RESUME and _go_back(work, incident, report.reason, rules, now):
+        return None
     return _climb(work, incident, f"{report.rung} failed: {report.reason}", rules, now)
+
+
+def _go_back(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> bool:
+    """Try an earlier checkpoint, unless the run is with others by now or nothing more may be stopped."""
+    others = work.job(incident.job.id).others(incident.id) if incident.job else ()
+    return not others and not why_not(work, incident) and go_back(work, incident, why, rules, now)
 
 
 def _climb(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> Told | None:
@@ -73,13 +88,13 @@ def _climb(work: Working, incident: Incident, why: str, rules: Rules, now: datet
         orchestrator=rules.orchestrator_of(incident.cluster, incident.job),
         has_job=incident.job is not None,
         maybe_dead=any(note.kind in MAYBE_DEAD for note in incident.findings),
-        done=incident.done,
+        done=(*incident.done, *(RESUME_RUNGS if incident.facts.get(STOOD_ASIDE) else ())),
     )
     if layout.unsupported:
         why = f"{why}; then {', '.join(layout.unsupported)}, which is carried out by nobody yet"
     if incident.turn or layout.unsupported or not layout.rungs:
         return ended(park(work, incident, why, now))
-    escalate(work, incident.model_copy(update={"reason": why}), Escalated(layout.rungs, why), now)
+    turn(work, incident.model_copy(update={"reason": why}), Escalated(layout.rungs, why), now)
     return None
 
 
@@ -88,4 +103,5 @@ def _give_resume_up(work: Working, incident: Incident, why: str, now: datetime) 
     others = work.job(incident.job.id).others(incident.id) if incident.job else ()
     if others:
         return close(work, incident, f"the run was stopped again: its resume is with {', '.join(others)}", now)
-    return park(work, incident, why, now)
+    aside = ", ".join(map(str, steps_set_aside(incident)))
+    return park(work, incident, f"{why}; set aside before: step {aside}" if aside else why, now)

@@ -14,6 +14,7 @@ from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
+from policies.coordination.switches import ALL_ACTIVE, Switches
 
 Document = Incident | Lease | Job | Budget
 D = TypeVar("D", Incident, Lease, Job, Budget)
@@ -67,7 +68,8 @@ class ExecutionState(StrEnum):
 class Snapshot:
     """The documents of one cluster as they were read; what is absent was not there.
 
-    ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep.
+    ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep;
+    ``switches`` says which policies may act at this moment.
     """
 
     cluster: str
@@ -77,9 +79,10 @@ class Snapshot:
     budgets: Mapping[str, Budget] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     executions: Mapping[str, ExecutionState] = field(default_factory=dict)
+    switches: Switches = ALL_ACTIVE
 
     def merged(self, other: "Snapshot") -> "Snapshot":
-        """Return both in one; what *other* read later counts."""
+        """Return both in one; what *other* read later counts. Switches are read once, so these stay."""
         return Snapshot(
             self.cluster,
             {**self.incidents, **other.incidents},
@@ -88,6 +91,7 @@ class Snapshot:
             {**self.budgets, **other.budgets},
             {**self.sizes, **other.sizes},
             {**self.executions, **other.executions},
+            self.switches,
         )
 
 

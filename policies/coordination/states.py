@@ -11,6 +11,7 @@ from policies.contract.errors import RelightError
 from policies.coordination.happenings import (
     Advanced,
     BecameResumer,
+    CalledOff,
     Closed,
     Escalated,
     Faltered,
@@ -20,8 +21,10 @@ from policies.coordination.happenings import (
     Parked,
     Recorded,
     Restarted,
+    SetAside,
     Settled,
     Skipped,
+    StoodAside,
 )
 
 
@@ -51,6 +54,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
     _S.SETTLING: {
         Joined: _S.SETTLING,
         Settled: _S.ACTING,
+        CalledOff: _S.CLOSED,
         Restarted: _S.SETTLING,
         Parked: _S.PARKED,
         Closed: _S.CLOSED,
@@ -61,6 +65,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Skipped: _S.ACTING,
         Faltered: _S.ACTING,
         Escalated: _S.ACTING,
+        StoodAside: _S.ACTING,
         BecameResumer: _S.RESUMING,
         Restarted: _S.ACTING,
         Parked: _S.PARKED,
@@ -70,6 +75,8 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Joined: _S.RESUMING,
         Advanced: _S.RESUMING,
         Faltered: _S.RESUMING,
+        SetAside: _S.ACTING,
+        StoodAside: _S.RESUMING,
         Restarted: _S.RESUMING,
         Parked: _S.PARKED,
         Closed: _S.CLOSED,

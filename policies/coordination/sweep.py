@@ -1,5 +1,7 @@
 """The minute's look at every open incident: overdue ones are parked, those that nobody works on get a new attempt.
 
+Those whose policy may not act any more are stopped, also in the middle of a rung.
+
 It must not look executions up: it says which to look up, and reads what came of it from the snapshot.
 """
 
@@ -7,6 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from policies.coordination.endings import park, restart
+from policies.coordination.halting import halt
 from policies.coordination.incident import Incident
 from policies.coordination.rules import MOST_LOOKUPS, PATIENCE_SECONDS, SILENCE_SECONDS, Rules
 from policies.coordination.snapshot import ExecutionState
@@ -41,6 +44,8 @@ def _look_at(work: Working, incident: Incident, now: datetime) -> None:
     state = work.snapshot.executions.get(incident.execution)
     if is_overdue(incident, now):
         park(work, incident, f"overdue since {incident.deadline:%H:%M:%S}; nobody asked for it in time", now)
+    elif halt(work, incident, now):
+        return
     elif state is ExecutionState.ABSENT:
         work.start(incident)
     elif state is ExecutionState.ENDED:

@@ -5,6 +5,7 @@ Batches of ten, one after the other, as a FIFO group gives them. Settle time is 
 """
 
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
 from functions.twins.executions import MemoryExecutions
 from functions.twins.sizes import MemorySizes
+from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import FindingsMessage
 from policies.coordination.budgets import Budget
@@ -20,8 +22,10 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, Keys, Snapshot
+from policies.coordination.switches import Switches
 from tests.bench.measure import Figure, figure, repeat
 from tests.tools.incidents import CLUSTER, RULES, finding, findings
+from tests.tools.world import policies_in_force
 
 NODES = 750
 BATCH = 10
@@ -45,6 +49,14 @@ class SlowStore(MemoryStore):
         super().write_lines(incident)
 
 
+class SlowSwitches(MemorySwitches):
+    """One read for a batch, which takes as long as one of DynamoDB."""
+
+    def read(self, policies: Collection[str]) -> Switches:
+        time.sleep(DYNAMODB_SECONDS)
+        return super().read(policies)
+
+
 class SlowExecutions(MemoryExecutions):
     """Every start takes as long as StartExecution."""
 
@@ -65,7 +77,14 @@ def _run(bodies: list[str]) -> float:
     store, executions = SlowStore(), SlowExecutions()
     with ThreadPoolExecutor(WORKERS) as pool:
         coordinator = Coordinator(
-            store, executions, MemorySizes(), MemoryTelemetry(), RULES, lambda: datetime.now(UTC), pool
+            store=store,
+            executions=executions,
+            sizes=MemorySizes(),
+            switches=SlowSwitches(policies_in_force()),
+            telemetry=MemoryTelemetry(),
+            rules=RULES,
+            clock=lambda: datetime.now(UTC),
+            pool=pool,
         )
         began = time.perf_counter()
         for first in range(0, len(bodies), BATCH):

@@ -20,6 +20,7 @@ from policies.coordination.rules import Rules
 
 Fact = Any  # JSON of any shape
 CLUSTER = "west"
+POLICY = "gpu-fell-off-the-bus"
 START = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 RULES = Rules({CLUSTER: Orchestrator.EKS, "sage": Orchestrator.SAGEMAKER})
 REPLACE = (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB)
@@ -41,7 +42,7 @@ def plan(
     evidence: EvidenceRule = EvidenceRule.LATCHED,
 ) -> PolicyPlan:
     return PolicyPlan(
-        name="gpu-fell-off-the-bus",
+        name=POLICY,
         revision=3,
         mode=mode,
         do=do or REPLACE,

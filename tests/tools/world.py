@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor as Pool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count, cycle
 from pathlib import Path
@@ -20,18 +20,22 @@ from typing import Any, ParamSpec, TypeVar
 from functions.acts.act import Act
 from functions.acts.frame import carry_out
 from functions.coordinate.coordinate import Coordinator
+from functions.ports.policies import Head
 from functions.settings import ClusterSettings
 from functions.twins.acts import MemoryActStore, MemoryLeaseReader
 from functions.twins.executions import MemoryExecutions
+from functions.twins.policies import MemoryPolicies
 from functions.twins.sizes import MemorySizes
+from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import Answer, FindingsMessage, RungRequest, SweepMessage
 from policies.contract.rungs import Rung
+from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident, execution_name
 from policies.coordination.memory import MemoryStore
 from policies.coordination.rules import Rules
 from tests.tools.asl import ExecutionFailed, Invoke, Nap, Player, Send, Steps, TaskError
-from tests.tools.incidents import CLUSTER, RULES, START
+from tests.tools.incidents import CLUSTER, POLICY, RULES, START
 
 ASL = json.loads((Path(__file__).parents[2] / "infra" / "asl" / "handle-incident.asl.json").read_text())
 Anything = Any  # what a stand-in passes through
@@ -39,6 +43,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 VISIBILITY_SECONDS = 30
 RECEIVES = 3
+
+
+def policies_in_force() -> MemoryPolicies:
+    """Return a table in which the policy of `plan` is active."""
+    policies = MemoryPolicies()
+    policies.heads[POLICY] = Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}")
+    return policies
 
 
 class Crash(BaseException):
@@ -126,6 +137,7 @@ class World:
         self.now = START
         self.crashes = crashes or Crashes()
         self.store = MemoryStore()
+        self.policies = policies_in_force()
         self.executions = WorldExecutions(self)
         self.dead_letters: list[str] = []
         self.failed_executions: list[str] = []
@@ -143,11 +155,16 @@ class World:
             store=Guarded(self.store, self.crashes, ("write", "write_lines")),
             executions=Guarded(self.executions, self.crashes, ("start", "answer")),
             sizes=MemorySizes(),
+            switches=MemorySwitches(self.policies),
             telemetry=MemoryTelemetry(),
             rules=rules,
             clock=lambda: self.now,
             pool=Inline(),
         )
+
+    def set_mode(self, mode: PolicyMode, policy: str = POLICY) -> None:
+        """Do what guard and operator do to a policy."""
+        self.policies.heads[policy] = replace(self.policies.heads[policy], mode=mode)
 
     def after(self, seconds: float, do: Callable[[], None]) -> None:
         heapq.heappush(self._agenda, (self.now + timedelta(seconds=seconds), next(self._order), do))

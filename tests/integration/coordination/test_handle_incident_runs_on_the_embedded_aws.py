@@ -10,29 +10,31 @@ from typing import Any
 import pytest
 
 from functions.adapters.coordination_items import read_incident
+from functions.adapters.policies import DynamoPolicies
+from functions.ports.policies import Head
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
+from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.states import IncidentStatus
 from tests.integration.local.stacks import arn, eventually, role
-from tests.tools.incidents import CLUSTER, finding, findings, plan
+from tests.tools.incidents import CLUSTER, POLICY, finding, findings, plan
 from tests.tools.tables import INDEXES
 from tests.tools.world import ASL
 
 ROOT = Path(__file__).resolve().parents[3]
 Json = Any
 CLUSTERS = json.dumps([{"name": CLUSTER, "orchestrator": "eks"}])
-KEYS = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
 
 
-def table(*attributes: str, **more: Json) -> dict[str, Any]:
+def table(*attributes: str, key: str = "pk", **more: Json) -> dict[str, Any]:
     return {
         "Type": "AWS::DynamoDB::Table",
         "Properties": {
             "AttributeDefinitions": [
-                {"AttributeName": each, "AttributeType": "S"} for each in ("pk", "sk", *attributes)
+                {"AttributeName": each, "AttributeType": "S"} for each in (key, "sk", *attributes)
             ],
-            "KeySchema": KEYS,
+            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             "BillingMode": "PAY_PER_REQUEST",
             **more,
         },
@@ -70,6 +72,7 @@ def resources() -> dict[str, Any]:
         "Role": role(),
         "MachineRole": role(service="states"),
         "Fleet": table(),
+        "Policies": table(key="name"),
         "Incidents": table(*attributes, GlobalSecondaryIndexes=indexes),
         "Queue": {
             "Type": "AWS::SQS::Queue",
@@ -84,7 +87,11 @@ def resources() -> dict[str, Any]:
                 "DefinitionSubstitutions": {**substitutions, "DecisionsQueueUrl": {"Ref": "Queue"}},
             },
         },
-        "Coordinate": function("functions.coordinate.handler.handle", STATE_MACHINE_ARN={"Ref": "Machine"}),
+        "Coordinate": function(
+            "functions.coordinate.handler.handle",
+            STATE_MACHINE_ARN={"Ref": "Machine"},
+            POLICIES_TABLE={"Ref": "Policies"},
+        ),
         "Mapping": {
             "Type": "AWS::Lambda::EventSourceMapping",
             "Properties": {
@@ -108,7 +115,7 @@ def assembly(folder: Path) -> Path:
     for package in ("functions", "policies"):
         shutil.copytree(ROOT / package, code / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "tests" / "data" / "coordination" / "acting.py", code)
-    outputs = {name: {"Value": {"Ref": name}} for name in ("Queue", "Incidents", "Machine")}
+    outputs = {name: {"Value": {"Ref": name}} for name in ("Queue", "Incidents", "Policies", "Machine")}
     template = {"Resources": resources(), "Outputs": outputs}
     destination = {"bucketName": "assets-${AWS::AccountId}-${AWS::Region}", "objectKey": "code.zip"}
     files = {"code": {"source": {"path": code.name, "packaging": "zip"}, "destinations": {"current": destination}}}
@@ -119,6 +126,8 @@ def assembly(folder: Path) -> Path:
 
 def test_from_the_finding_to_the_closed_incident(aws: EmbeddedAws, tmp_path: Path) -> None:
     outputs = deploy(aws, assembly=assembly(tmp_path), stack="Stack")
+    in_force = Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}")
+    DynamoPolicies(aws.client("dynamodb"), outputs["Policies"]).put_head(in_force, after=0)
     found = finding(seen=datetime.now(UTC))
     message = findings(found.model_copy(update={"policy": plan(settle=20)}))
     for deduplication in ("once", "twice"):

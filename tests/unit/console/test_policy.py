@@ -11,6 +11,7 @@ from console.main import main
 from functions.adapters.policies import DynamoPolicies
 from functions.guard.guard import Guard
 from functions.twins.triage import MemoryTelemetry
+from policies.coordination.switches import EVERYTHING
 from tests.tools.envelopes import NOW, SHIPPED
 from tests.tools.tables import create_policies_table
 
@@ -111,3 +112,21 @@ def test_without_a_table_it_says_what_to_set(
 def test_a_table_that_is_not_there_is_told_plainly(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "list", "--table", "gone"]) == 1
     assert "ResourceNotFoundException" in capsys.readouterr().err
+
+
+def test_everything_is_stopped_and_started_again(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policy", "push"])
+    judge(table)
+    assert main(["policy", "stop", "--reason", "a bad image", "--edited-by", "kim"]) == 0
+    assert "Everything is stopped" in capsys.readouterr().out
+    judge(table)
+    stopped = table.live(EVERYTHING)
+    assert stopped is not None
+    assert (stopped["mode"], stopped["edited_by"], stopped["verdict"]["status"]) == ("off", "kim", "accepted")
+    assert main(["policy", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert listed.startswith("NOTHING ACTS: everything is stopped by kim: a bad image.")
+    assert EVERYTHING not in listed
+    assert main(["policy", "start"]) == 0
+    main(["policy", "list"])
+    assert "NOTHING ACTS" not in capsys.readouterr().out

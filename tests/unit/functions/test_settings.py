@@ -50,6 +50,7 @@ def test_coordinate_reads_its_environment() -> None:
     environ = {
         "FLEET_TABLE": "fleet",
         "INCIDENTS_TABLE": "incidents",
+        "POLICIES_TABLE": "policies",
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:m",
         "CLUSTERS": render_clusters({"west": WEST}),
         "RELIGHT_TIME_SCALE": "0.1",

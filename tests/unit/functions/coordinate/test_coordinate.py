@@ -9,6 +9,7 @@ import pytest
 from functions.coordinate.coordinate import Coordinator
 from functions.twins.executions import MemoryExecutions
 from functions.twins.sizes import MemorySizes
+from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import AskMessage, FindingsMessage, Limit, SweepMessage
 from policies.contract.errors import DependencyError
@@ -20,6 +21,7 @@ from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings, plan
+from tests.tools.world import policies_in_force
 
 Written = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
 
@@ -81,8 +83,16 @@ class Bench:
     def __post_init__(self) -> None:
         self.pool = ThreadPoolExecutor(4)
         self.sizes, self.telemetry = MemorySizes(), MemoryTelemetry()
+        self.policies = policies_in_force()
         self.coordinator = Coordinator(
-            self.store, self.executions, self.sizes, self.telemetry, RULES, lambda: self.now, self.pool
+            store=self.store,
+            executions=self.executions,
+            sizes=self.sizes,
+            switches=MemorySwitches(self.policies),
+            telemetry=self.telemetry,
+            rules=RULES,
+            clock=lambda: self.now,
+            pool=self.pool,
         )
 
     def take(self, *bodies: FindingsMessage | AskMessage | SweepMessage | str) -> list[int]:

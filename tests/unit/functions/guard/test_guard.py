@@ -11,6 +11,7 @@ from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from tests.tools.envelopes import NOW, shipped_documents
 
@@ -236,3 +237,26 @@ def test_edits_without_end_are_given_back_to_the_stream() -> None:
     desk = Desk(EditedInBetween(edits=99))
     with pytest.raises(EditedMeanwhileError):
         desk.edit(priority=9)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "means"),
+    [("off", "accepted", "off"), ("active", "accepted", "active"), ("of", "rejected", "off")],
+)
+def test_the_switch_of_everything_is_told_what_it_means(mode: str, status: str, means: str) -> None:
+    desk = Desk()
+    desk.table.put_live({"name": EVERYTHING, "mode": mode, "reason": "a bad image", "edited_by": "kim"})
+    desk.guard.look_at(EVERYTHING)
+    verdict = desk.table.live_items[EVERYTHING]["verdict"]
+    assert (verdict["status"], verdict["mode"]) == (status, means)
+    assert [one["path"] for one in verdict["problems"]] == (["mode"] if status == "rejected" else [])
+    desk.guard.look_at(EVERYTHING)
+    assert desk.table.live_items[EVERYTHING]["verdict"] is verdict
+    assert not desk.table.heads
+    assert not desk.table.listing
+
+
+def test_a_switch_that_is_deleted_needs_no_answer() -> None:
+    desk = Desk()
+    desk.guard.look_at(EVERYTHING)
+    assert not desk.table.live_items

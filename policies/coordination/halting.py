@@ -1,0 +1,64 @@
+"""What becomes of an open incident whose policy may not act any more: turned off, set to shadow, everything stopped.
+
+Who touched nothing yet is called off. Who acted stops before its next rung that takes something away, and a person is
+paged; the rungs that only bring the run back go on, so that no run stays down for a switch. It must not read policies.
+"""
+
+from datetime import datetime
+
+from policies.contract.rungs import Rung
+from policies.coordination.endings import happen, let_all_go, owns_lease, park
+from policies.coordination.happenings import CalledOff
+from policies.coordination.incident import Incident
+from policies.coordination.states import IncidentStatus
+from policies.coordination.working import Working
+
+BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
+
+
+def why_not(work: Working, incident: Incident) -> str:
+    """Return why the incident's policy may not act now, empty when it may."""
+    return work.snapshot.switches.why_not(incident.policy.name)
+
+
+def why_stopped(work: Working, incident: Incident) -> str:
+    """Return why an incident that acted may not go on with its current rung, empty when it may.
+
+    A replacement under way goes on: the instance is given up already, and what is left is to wait for its successor.
+    """
+    current, why = incident.current, why_not(work, incident)
+    if not why or current is None or current.executor is None or current.rung in BRINGS_BACK:
+        return ""
+    if current.rung is Rung.REPLACE_NODE and incident.under_way:
+        return ""
+    stopped = incident.job is not None and Rung.SUSPEND_JOB in incident.done
+    run = f"; run {incident.job.id} is stopped and stays so" if incident.job and stopped else ""
+    return f"{why}: stopped at {current.rung}{run}"
+
+
+def call_off(work: Working, incident: Incident, why: str, now: datetime) -> Incident:
+    """Close an incident that touched nothing; if another policy saw the same node, somebody has to know."""
+    let_all_go(work, incident, "recorded", now)
+    others = {note.policy for note in incident.findings} - {incident.policy.name}
+    also = f"; {', '.join(sorted(others))} saw this node too, and nobody acts on it" if others else ""
+    called_off = CalledOff(f"{why}; nothing was touched{also}", "page" if others else "notify")
+    return happen(work, incident, called_off, now)
+
+
+def halt(work: Working, incident: Incident, now: datetime) -> bool:
+    """Stop what must not go on, although nobody asks for it just now; return whether that was so.
+
+    A replacement that was handed to its executor is left to it: only its next ask tells whether it has begun.
+    """
+    why = why_not(work, incident)
+    if not why or not owns_lease(work, incident):
+        return False
+    if incident.status is IncidentStatus.SETTLING:
+        call_off(work, incident, why, now)
+        return True
+    stopped = why_stopped(work, incident)
+    handed = incident.ask is not None and incident.ask.answer.rung is Rung.REPLACE_NODE
+    if not stopped or (handed and incident.current and incident.current.rung is Rung.REPLACE_NODE):
+        return False
+    park(work, incident, stopped, now)
+    return True

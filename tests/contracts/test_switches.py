@@ -1,0 +1,112 @@
+"""What may act now: the twin and DynamoDB read the same from the same table."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from functions.adapters.policies import DynamoPolicies
+from functions.adapters.switches import DynamoSwitches
+from functions.ports.coordination import Switchboard
+from functions.ports.policies import Head, PolicyStore
+from functions.twins.policies import MemoryPolicies
+from functions.twins.switches import MemorySwitches
+from policies.contract.errors import DependencyError
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import EVERYTHING
+from tests.tools.tables import create_policies_table
+
+
+class Store(PolicyStore, Protocol):
+    """With the pen of an operator."""
+
+    def put_live(self, item: Mapping[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True)
+class World:
+    store: Store
+    switches: Switchboard
+
+    def put(self, name: str, mode: PolicyMode, revision: int = 1) -> None:
+        self.store.put_head(Head(name, revision, f"h{revision}", mode, "{}"), after=revision - 1)
+
+    def stop(self, **fields: str) -> None:
+        self.store.put_live({"name": EVERYTHING, **fields})
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    if request.param == "memory":
+        policies = MemoryPolicies()
+        yield World(policies, MemorySwitches(policies))
+        return
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        yield World(DynamoPolicies(client, "policies"), DynamoSwitches(client, "policies"))
+
+
+def test_each_policy_has_the_mode_in_force(world: World) -> None:
+    for name, mode in (("a", PolicyMode.ACTIVE), ("b", PolicyMode.SHADOW), ("c", PolicyMode.OFF)):
+        world.put(name, mode)
+    read = world.switches.read(["a", "b", "c"])
+    assert [read.why_not(name) for name in "abc"] == ["", "policy b is in shadow", "policy c is off"]
+
+
+def test_the_latest_head_counts(world: World) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    assert not world.switches.read(["a"]).why_not("a")
+    world.put("a", PolicyMode.OFF, revision=2)
+    assert world.switches.read(["a"]).why_not("a")
+
+
+def test_what_is_not_in_force_does_not_act(world: World) -> None:
+    world.store.put_live({"name": "a", "mode": "active"})  # the guard has not looked yet
+    assert world.switches.read(["a"]).why_not("a") == "policy a is off"
+
+
+@pytest.mark.parametrize("mode", ["off", "shadow", "OFF", "stop", ""])
+def test_one_item_stops_everything_however_it_is_spelt(world: World, mode: str) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    world.stop(mode=mode, edited_by="kim", reason="a bad image")
+    assert world.switches.read(["a"]).why_not("a") == "everything is stopped by kim: a bad image"
+
+
+def test_a_stop_with_nothing_beside_it_stops(world: World) -> None:
+    world.stop()
+    assert world.switches.read(["a"]).why_not("a") == "everything is stopped"
+
+
+def test_a_stop_that_was_taken_back_stops_nothing(world: World) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    world.stop(mode="off")
+    world.stop(mode="active", edited_by="kim")
+    assert not world.switches.read(["a"]).why_not("a")
+
+
+def test_more_policies_than_one_read_takes(world: World) -> None:
+    names = [f"p-{number}" for number in range(130)]
+    for name in names:
+        world.put(name, PolicyMode.ACTIVE)
+    read = world.switches.read(names)
+    assert [name for name in names if read.why_not(name)] == []
+
+
+def test_a_head_that_somebody_broke_does_not_act() -> None:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        for name, mode in (("a", {"mode": {"S": "on"}}), ("b", {})):
+            client.put_item(TableName="policies", Item={"name": {"S": name}, "sk": {"S": "head"}, **mode})
+        read = DynamoSwitches(client, "policies").read(["a", "b"])
+    assert read.why_not("a")
+    assert read.why_not("b")
+
+
+def test_a_table_that_is_not_there_is_a_dependency_that_failed() -> None:
+    with mock_aws(), pytest.raises(DependencyError, match="deploy again"):
+        DynamoSwitches(boto3.client("dynamodb"), "policies").read(["a"])
