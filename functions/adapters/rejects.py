@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from functions.adapters.aws import calling
+from botocore.exceptions import ClientError
+
+from functions.adapters.aws import calling, error_code
 from functions.ports.triage import Reject, RejectSummary
 from policies.contract.times import format_time, parse_time
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 INLINE_BYTES = 32 * 1024
-KEPT = timedelta(days=30)
+KEPT = timedelta(days=90)  # as long as the bucket keeps payloads by default; triage is told what the deployment says
 WORKERS = 8
 _LINE = ("id", "lane", "reason", "hint", "cluster", "instance_id")
 
@@ -30,29 +32,42 @@ _LINE = ("id", "lane", "reason", "hint", "cluster", "instance_id")
 class AwsRejects:
     """See `functions/ports/triage.py`."""
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str, s3: S3Client, bucket: str) -> None:
-        """Keep the index in *table* and large payloads in *bucket*."""
+    def __init__(self, dynamodb: DynamoDBClient, table: str, s3: S3Client, bucket: str, kept: timedelta = KEPT) -> None:
+        """Keep the index in *table* for *kept*, and large payloads in *bucket* for as long as its lifecycle says.
+
+        The line must not outlive its payload, or the list names what cannot be shown.
+        """
         self._dynamodb = dynamodb
         self._table = table
         self._s3 = s3
         self._bucket = bucket
+        self._kept = kept
 
-    def put(self, rejects: Sequence[Reject]) -> None:
-        """See the port."""
+    def put(self, rejects: Sequence[Reject]) -> Sequence[Reject]:
+        """See the port. One whose first answer was lost counts as there already: the client's own retry found it."""
         with ThreadPoolExecutor(max(min(WORKERS, len(rejects)), 1)) as pool:
-            list(pool.map(self._put, rejects))  # the list makes the first failure raise here
+            is_new = list(pool.map(self._put, rejects))  # the list makes the first failure raise here
+        return [reject for reject, new in zip(rejects, is_new, strict=True) if new]
 
-    def _put(self, reject: Reject) -> None:
+    def _put(self, reject: Reject) -> bool:
         item: dict[str, Any] = {name: {"S": getattr(reject, name)} for name in _LINE}
         item |= _key(reject)
         item["size"] = {"N": str(len(reject.payload))}
-        item["expires"] = {"N": str(int((reject.arrived_at + KEPT).timestamp()))}
+        item["expires"] = {"N": str(int((reject.arrived_at + self._kept).timestamp()))}
         if len(reject.payload) <= INLINE_BYTES:
             item["payload"] = {"B": reject.payload}
         else:
             item["s3_key"] = {"S": self._put_object(reject)}
         with calling("keeping a rejected record"):
-            self._dynamodb.put_item(TableName=self._table, Item=item)
+            try:
+                self._dynamodb.put_item(
+                    TableName=self._table, Item=item, ConditionExpression="attribute_not_exists(pk)"
+                )
+            except ClientError as error:
+                if error_code(error) != "ConditionalCheckFailedException":
+                    raise
+                return False
+        return True
 
     def _put_object(self, reject: Reject) -> str:
         key = f"rejects/{reject.day.isoformat()}/{reject.id}"

@@ -90,8 +90,8 @@ class RejectSummary:
 class RejectStore(Protocol):
     """The rejects store. Failures raise DependencyError."""
 
-    def put(self, rejects: Sequence[Reject]) -> None:
-        """Keep *rejects*; those that are there already stay as they are."""
+    def put(self, rejects: Sequence[Reject]) -> Sequence[Reject]:
+        """Keep *rejects* and return the new ones; those that are there already stay as they are."""
         ...
 
     def list(self, day: date, limit: int = 100) -> Sequence[RejectSummary]:

@@ -36,7 +36,13 @@ def wire() -> Triage:
     return Triage(
         states=DynamoNodeStates(dynamodb, settings.fleet_table),
         rulebooks=Rulebooks(DynamoPolicies(dynamodb, settings.policies_table), TELEMETRY),
-        rejects=AwsRejects(dynamodb, settings.fleet_table, boto3.client("s3"), settings.rejects_bucket),
+        rejects=AwsRejects(
+            dynamodb,
+            settings.fleet_table,
+            boto3.client("s3"),
+            settings.rejects_bucket,
+            kept=settings.rejects_kept,
+        ),
         decisions=SqsDecisions(boto3.client("sqs"), settings.decisions_queue_url),
         seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock)),
         telemetry=TELEMETRY,

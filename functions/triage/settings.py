@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Self
 
-from functions.settings import read_text
+from functions.settings import read_number, read_text
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Settings:
     policies_table: str
     decisions_queue_url: str
     rejects_bucket: str
+    rejects_kept: timedelta
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
@@ -24,4 +26,5 @@ class Settings:
             policies_table=read_text(environ, "POLICIES_TABLE"),
             decisions_queue_url=read_text(environ, "DECISIONS_QUEUE_URL"),
             rejects_bucket=read_text(environ, "REJECTS_BUCKET"),
+            rejects_kept=timedelta(days=read_number(environ, "REJECTS_DAYS")),
         )

@@ -98,9 +98,9 @@ class Triage:
     def _reject(self, rejects: Sequence[Reject]) -> None:
         if not rejects:
             return
-        self.rejects.put(rejects)
-        self.telemetry.count("RecordsRejected", len(rejects))
-        for reject in rejects[:10]:
+        new = self.rejects.put(rejects)
+        self.telemetry.count("RecordsRejected", len(new))
+        for reject in new[:10]:
             self.telemetry.warn("rejected", id=reject.id, lane=reject.lane, reason=reject.reason, hint=reject.hint)
 
     def _complain(self, failed: Mapping[NodeKey, DependencyError]) -> None:

@@ -44,10 +44,9 @@ class MemoryRejects:
         """Start empty."""
         self.kept: dict[tuple[date, datetime, str], Reject] = {}
 
-    def put(self, rejects: Sequence[Reject]) -> None:
+    def put(self, rejects: Sequence[Reject]) -> Sequence[Reject]:
         """See the port."""
-        for one in rejects:
-            self.kept.setdefault((one.day, one.arrived_at, one.id), one)
+        return [one for one in rejects if self.kept.setdefault((one.day, one.arrived_at, one.id), one) is one]
 
     def list(self, day: date, limit: int = 100) -> Sequence[RejectSummary]:
         """See the port."""

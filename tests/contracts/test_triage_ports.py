@@ -115,9 +115,9 @@ def test_a_reject_keeps_its_payload_byte_by_byte(ports: Ports, size: int) -> Non
 
 
 def test_the_same_reject_again_is_still_one(ports: Ports) -> None:
-    ports.rejects.put([reject()])
-    ports.rejects.put([reject()])
-    assert len(ports.rejects.list(NOW.date())) == 1
+    assert ports.rejects.put([reject()]) == [reject()]
+    assert ports.rejects.put([reject(), reject(0xB0 << 120)]) == [reject(0xB0 << 120)]
+    assert len(ports.rejects.list(NOW.date())) == 2
 
 
 def test_rejects_are_listed_by_day_newest_first_and_loaded_by_their_line(ports: Ports) -> None:

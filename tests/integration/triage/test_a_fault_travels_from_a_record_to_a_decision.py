@@ -58,6 +58,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
             "POLICIES_TABLE": "policies",
             "DECISIONS_QUEUE_URL": url,
             "REJECTS_BUCKET": "rejects",
+            "REJECTS_DAYS": "45",
         }.items():
             monkeypatch.setenv(name, value)
         forget()
@@ -111,6 +112,7 @@ def test_rubbish_lies_in_the_rejects_store_with_its_reason(account: Account) -> 
     )
     rejects = sorted(account.items("REJECTS#"), key=lambda item: int(item["size"]["N"]))
     assert len(rejects) == 3
+    assert {int(item["expires"]["N"]) for item in rejects} == {int(at(now + 45 * 86_400).timestamp())}
     assert [("payload" in item, "s3_key" in item) for item in rejects] == [(True, False), (True, False), (False, True)]
     reasons = " | ".join(item["reason"]["S"] for item in rejects)
     assert "kind" in reasons

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from functions.adapters.rejects import KEPT
 from functions.intake.read import PARSERS
+from infra.settings import Deployment
 
 Find = Callable[[str], dict[str, Any]]
 ROOT = Path(__file__).parents[3]
@@ -64,6 +66,15 @@ def test_settings_are_built_from_the_template(of_type: Find, folder: str) -> Non
             without = {key: value for key, value in variables.items() if key != name}
             with pytest.raises(Exception, match=name):
                 settings.from_environment(without)
+
+
+def test_the_index_of_rejects_is_kept_as_long_as_their_payloads(of_type: Find) -> None:
+    [triage] = [it for it in of_type("Lambda::Function").values() if folder_of(it) == "triage"]
+    [bucket] = [it for name, it in of_type("S3::Bucket").items() if name.startswith("BucketsRejects")]
+    [rule] = bucket["LifecycleConfiguration"]["Rules"]
+    settings = importlib.import_module("functions.triage.settings").Settings
+    assert settings.from_environment(environment(triage)).rejects_kept.days == rule["ExpirationInDays"]
+    assert Deployment.model_fields["rejects_retention_days"].default == KEPT.days
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -12,6 +12,7 @@ SETTINGS = {
     "POLICIES_TABLE": "policies",
     "DECISIONS_QUEUE_URL": "https://queue",
     "REJECTS_BUCKET": "rejects",
+    "REJECTS_DAYS": "90",
 }
 
 

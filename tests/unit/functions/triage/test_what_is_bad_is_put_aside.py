@@ -43,6 +43,8 @@ def test_the_same_bad_record_again_is_the_same_reject() -> None:
     bench.take(b"{")
     bench.take(b"{")
     assert len(bench.rejects.kept) == 1
+    assert bench.telemetry.counts["RecordsRejected"] == 1
+    assert len(bench.telemetry.remarks) == 1
 
 
 @pytest.mark.parametrize(
