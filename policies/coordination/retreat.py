@@ -32,11 +32,11 @@ def steps_set_aside(incident: Incident) -> Sequence[int]:
 
 def go_back(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> bool:
     """Plan to stop the run and resume it from an earlier step; False when there is no such way."""
-    step, orchestrator = incident.facts.get("chosen_step"), rules.orchestrator_of(incident.cluster, incident.job)
-    aside = steps_set_aside(incident)
-    if incident.status is not IncidentStatus.RESUMING or orchestrator not in _CAN_AGAIN or not isinstance(step, int):
+    step, aside = incident.facts.get("chosen_step"), steps_set_aside(incident)
+    orchestrator = rules.orchestrator_of(incident.cluster, incident.job)
+    if incident.status is not IncidentStatus.RESUMING or orchestrator not in _CAN_AGAIN:
         return False
-    if len(aside) >= MOST_SET_ASIDE or step in aside:
+    if type(step) is not int or step in aside or len(aside) >= MOST_SET_ASIDE:
         return False
     executors = EXECUTORS[orchestrator]
     rungs = tuple(PlannedRung(rung=rung, executor=executors[rung]) for rung in _AGAIN)
