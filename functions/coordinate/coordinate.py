@@ -13,7 +13,7 @@ from typing import Any
 from functions.coordinate.batches import Delivery, failures, sort_records
 from functions.coordinate.carrying import carry_effects, commit
 from functions.coordinate.reading import Sources, read_snapshot
-from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_decision
+from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_ages, tell_decision
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
@@ -92,6 +92,7 @@ class Coordinator:
                 self.telemetry.count(CONFLICTS)
                 continue
             tell_decision(self.telemetry, decision, messages, now)
+            tell_ages(self.telemetry, snapshot, messages, now)
             return decision
         raise DependencyError(
             f"cluster {cluster} kept changing under {DECISION_TRIES} decisions.", hint="It is tried again."

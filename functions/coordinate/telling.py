@@ -5,12 +5,12 @@ It must not tell people what happened to an incident: the outbox does.
 
 import traceback
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from functions.ports.triage import Telemetry
-from policies.contract.decisions import AnyMessage, FindingsMessage
+from policies.contract.decisions import AnyMessage, FindingsMessage, SweepMessage
 from policies.contract.errors import RelightError
-from policies.coordination.snapshot import Decision
+from policies.coordination.snapshot import Decision, Snapshot
 from policies.coordination.states import IncidentStatus
 
 TAKEN = "MessagesTaken"
@@ -21,6 +21,8 @@ PARKED = "IncidentsParked"
 CLOSED = "IncidentsClosed"
 RESTARTED = "ExecutionsRestarted"
 DECIDED_AFTER = "SecondsFromQueuedToDecided"
+OLDEST = "OldestIncident"
+OVERDUE = "LongestOverdue"
 
 
 def explained(error: Exception) -> str:
@@ -44,4 +46,20 @@ def tell_decision(telemetry: Telemetry, decision: Decision, messages: Iterable[A
     for message in messages:
         if isinstance(message, FindingsMessage):
             for finding in message.findings:
-                telemetry.measure_seconds(DECIDED_AFTER, max((now - finding.queued_at).total_seconds(), 0.0))
+                telemetry.measure_seconds(DECIDED_AFTER, _seconds(now - finding.queued_at))
+
+
+def tell_ages(telemetry: Telemetry, snapshot: Snapshot, messages: Iterable[AnyMessage], now: datetime) -> None:
+    """Measure, as a sweep found it, for how long the oldest incident has been running and one has been overdue.
+
+    The sweep parks what is overdue: a figure that stays above a minute or two means that it does not get to it.
+    """
+    if not any(isinstance(message, SweepMessage) for message in messages):
+        return
+    running = [each for each in snapshot.incidents.values() if each.status.is_running]
+    telemetry.measure_seconds(OLDEST, max((_seconds(now - each.opened_at) for each in running), default=0.0))
+    telemetry.measure_seconds(OVERDUE, max((_seconds(now - each.deadline) for each in running), default=0.0))
+
+
+def _seconds(span: timedelta) -> float:
+    return max(span.total_seconds(), 0.0)

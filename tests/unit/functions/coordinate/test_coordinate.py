@@ -239,5 +239,9 @@ def test_figures_tell_what_happened(bench: Bench) -> None:
         "IncidentsOpened": 1,
         "IncidentsParked": 1,
     }
-    assert bench.telemetry.seconds == [("SecondsFromQueuedToDecided", 3.0)]
+    assert bench.telemetry.seconds == [
+        ("SecondsFromQueuedToDecided", 3.0),
+        ("OldestIncident", 1997.0),
+        ("LongestOverdue", 1077.0),
+    ]
     assert [remark for remark, _ in bench.telemetry.remarks] == ["A record is no message."]
