@@ -1,9 +1,10 @@
 """When a person must look at Relight itself: each alarm says what it means and what to do.
 
-Decides thresholds. It must not know who is told (`alerts.py` does). Incidents are no alarms: they reach the topic by
-the bus.
+Decides thresholds of what AWS measures; `watched.py` does of our own figures. It must not know who is told
+(`alerts.py` does). Incidents are no alarms: they reach the topic by the bus.
 """
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_lambda as lambda_
@@ -12,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import metrics
+from infra.watched import WATCHED
 
 MISSING_IS_BAD = cloudwatch.TreatMissingData.BREACHING
 MISSING_IS_GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
@@ -20,6 +22,7 @@ _UNDER = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _MILLISECONDS = 1000
 # An event is worth most in its first minute. Coordinate's queue should be empty all the time.
 LATE_SECONDS = 60
+CHANGES_LATE_SECONDS = 300
 # Overflow is used when Kinesis refuses, AWS's own events are no emergency: both may wait a little.
 QUEUE_LATE_SECONDS = {"overflow": 120, "aws-events": 300, "decisions": LATE_SECONDS}
 
@@ -42,7 +45,7 @@ class Alarms(Construct):
             LATE_SECONDS * _MILLISECONDS,
             "Events wait in the stream for more than a minute, or nobody reads it. Look at triage's log for the"
             " dependency that fails.",
-            minutes=3,
+            periods=3,
             missing=MISSING_IS_BAD,
         )
         self._alarm(
@@ -51,32 +54,29 @@ class Alarms(Construct):
             1,
             "The sweep's canary did not come out of triage for three minutes: faults would not either. Look at sweep,"
             " the stream, triage, in this order.",
-            minutes=3,
+            periods=3,
             missing=MISSING_IS_BAD,
             comparison=_UNDER,
         )
 
-    def watch_rejections(self) -> None:
-        """Alarm on what was put aside: it is lost to the run until a person looks."""
-        self._alarm(
-            "RecordsRejected",
-            metrics.own(metrics.REJECTED_RECORDS),
-            0,
-            "Records could not be used and lie in the rejects store with the reason: relight dlq list.",
-        )
-        self._alarm(
-            "PoliciesRejected",
-            metrics.own(metrics.REJECTED_POLICIES),
-            0,
-            "An edited policy was refused, the last accepted revision stays in force. The item's `live` says why.",
-        )
+    def watch_figures(self) -> None:
+        """Alarm on the figures that our functions write about what they see."""
+        for each in WATCHED:
+            figure = metrics.own(each.figure, each.statistic, Duration.minutes(each.minutes))
+            self._alarm(each.name, figure, each.above, each.text, periods=each.periods)
+
+    def watch_changes(self, name: str, function: lambda_.Function) -> None:
+        """Alarm when changes of a table wait for *function*: one that answers with partial failures has no errors."""
+        age = function.metric("IteratorAge", statistic="Maximum", period=metrics.MINUTE)
+        text = f"Changes of a table wait for {name} for over five minutes: see its log."
+        self._alarm(f"{name}Age", age, CHANGES_LATE_SECONDS * _MILLISECONDS, text, periods=3)
 
     def watch_queue(self, name: str, queue: sqs.IQueue) -> None:
         """Alarm when the oldest message of a working queue is too old."""
         seconds = QUEUE_LATE_SECONDS[name]
         age = queue.metric_approximate_age_of_oldest_message(period=metrics.MINUTE)
         text = f"The oldest message of {name} waits for over {seconds} s: see the log of the function that reads it."
-        self._alarm(f"{_words(name)}Age", age, seconds, text, minutes=3)
+        self._alarm(f"{_words(name)}Age", age, seconds, text, periods=3)
 
     def watch_dead(self, name: str, queue: sqs.IQueue) -> None:
         """Alarm on the first message that nobody could deliver or use."""
@@ -95,9 +95,9 @@ class Alarms(Construct):
         errors = function.metric_errors(period=metrics.MINUTE, statistic="Sum")
         throttles = function.metric_throttles(period=metrics.MINUTE, statistic="Sum")
         text = f"{name} fails (it is retried): look at its log for the hint in the message."
-        self._alarm(f"{name}Errors", errors, 0, text, minutes=2)
+        self._alarm(f"{name}Errors", errors, 0, text, periods=2)
         text = f"{name} is throttled: the account's concurrency is used up. Ask for more, or see who uses it."
-        self._alarm(f"{name}Throttles", throttles, 0, text, minutes=2)
+        self._alarm(f"{name}Throttles", throttles, 0, text, periods=2)
 
     def _alarm(
         self,
@@ -106,7 +106,7 @@ class Alarms(Construct):
         threshold: float,
         description: str,
         *,
-        minutes: int = 1,
+        periods: int = 1,
         missing: cloudwatch.TreatMissingData = MISSING_IS_GOOD,
         comparison: cloudwatch.ComparisonOperator = _OVER,
     ) -> None:
@@ -115,7 +115,7 @@ class Alarms(Construct):
             name,
             metric=metric,
             threshold=threshold,
-            evaluation_periods=minutes,
+            evaluation_periods=periods,
             comparison_operator=comparison,
             treat_missing_data=missing,
             alarm_description=description,

@@ -42,7 +42,12 @@ class Dashboard(Construct):
             metrics.executions(machine_arn, f"Executions{how}")
             for how in ("Started", "Succeeded", "Failed", "TimedOut")
         ]
-        put_aside = [metrics.own(name) for name in (metrics.REJECTED_RECORDS, metrics.REJECTED_POLICIES)]
+        put_aside = [
+            metrics.own(name) for name in (metrics.REJECTED_RECORDS, metrics.REJECTED_POLICIES, metrics.LOST_EVENTS)
+        ]
+        ages_of_incidents = [
+            metrics.own(name, "Maximum") for name in (metrics.OLDEST_INCIDENT, metrics.LONGEST_OVERDUE)
+        ]
         cloudwatch.Dashboard(
             self,
             "Dashboard",
@@ -56,8 +61,9 @@ class Dashboard(Construct):
                     _graph("Age of the stream, ms", [triage.metric("IteratorAge", statistic="Maximum")]),
                     _graph("Age of queues, s", ages),
                 ],
-                [_graph("Dead letters", dead), _graph("Rejected", put_aside)],
-                [_graph("handle-incident", runs), _graph("Errors", [it.metric_errors() for it in functions.values()])],
+                [_graph("Dead letters", dead), _graph("Rejected and lost", put_aside)],
+                [_graph("handle-incident", runs), _graph("Running incidents: oldest, overdue, s", ages_of_incidents)],
+                [_graph("Errors", [it.metric_errors() for it in functions.values()])],
             ],
         )
 

@@ -9,21 +9,25 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from infra.functions import METRICS_NAMESPACE
 
 MINUTE = Duration.minutes(1)
+Named = tuple[str, str]  # the function's folder, and what it calls the figure
 
-CANARIES = ("triage", "CanariesSeen")
-REJECTED_RECORDS = ("triage", "RecordsRejected")
-REJECTED_POLICIES = ("guard", "PoliciesRejected")
+CANARIES: Named = ("triage", "CanariesSeen")
+REJECTED_RECORDS: Named = ("triage", "RecordsRejected")
+REJECTED_POLICIES: Named = ("guard", "PoliciesRejected")
+LOST_EVENTS: Named = ("triage", "EventsLost")
+OLDEST_INCIDENT: Named = ("coordinate", "OldestIncident")
+LONGEST_OVERDUE: Named = ("coordinate", "LongestOverdue")
 
 
-def own(service_and_name: tuple[str, str], statistic: str = "Sum") -> cloudwatch.Metric:
+def own(named: Named, statistic: str = "Sum", period: Duration = MINUTE) -> cloudwatch.Metric:
     """Return a metric that a function of ours writes."""
-    service, name = service_and_name
+    service, name = named
     return cloudwatch.Metric(
         namespace=METRICS_NAMESPACE,
         metric_name=name,
         dimensions_map={"service": service},
         statistic=statistic,
-        period=MINUTE,
+        period=period,
     )
 
 

@@ -95,7 +95,9 @@ class RelightStack(Stack):
     def _watch(self) -> None:
         alarms = Alarms(self, "Alarms", self.alerts.topic)
         alarms.watch_pipeline(self.lambdas["Triage"])
-        alarms.watch_rejections()
+        alarms.watch_figures()
+        for name in ("Guard", "Outbox"):
+            alarms.watch_changes(name, self.lambdas[name])
         alarms.watch_executions(self.machine.state_machine_arn)
         for name, working in self.lanes.working.items():
             alarms.watch_queue(name, working)

@@ -1,0 +1,126 @@
+"""Which figures of our own functions wake a person, at what height, and what that person is told.
+
+Decides thresholds and words. It must not know how an alarm is built (`alarms.py`). What stays below says so here:
+figures that no alarm looks at are on the dashboard or in the runbook's table only.
+"""
+
+from dataclasses import dataclass
+
+from infra import metrics
+from infra.metrics import Named
+
+_SINGLE = 1
+_LASTING = 3
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Alarm ``name`` when ``figure`` is above ``above`` in each of ``periods`` periods of ``minutes`` minutes."""
+
+    name: str
+    figure: Named
+    text: str
+    above: float = 0
+    periods: int = _SINGLE
+    minutes: int = 1
+    statistic: str = "Sum"
+
+
+# What was put aside or lost: nobody acts on it until a person looks.
+_LOST = (
+    Watched(
+        "RecordsRejected",
+        metrics.REJECTED_RECORDS,
+        "Records could not be used and lie in the rejects store with the reason: relight dlq list.",
+    ),
+    Watched(
+        "EventsLost",
+        metrics.LOST_EVENTS,
+        "Events of a node never arrived: its spool was full or lost. Triage's log names node and numbers.",
+    ),
+    Watched(
+        "StatesUnreadable",
+        ("triage", "StatesUnreadable"),
+        "What triage had counted of a node could not be read and began anew; repeats before it do not count any more.",
+    ),
+    Watched(
+        "NodesNotCommitted",
+        ("triage", "NodesNotCommitted"),
+        "States of nodes could not be written for three minutes; their records come again. See triage's log.",
+        periods=_LASTING,
+    ),
+    Watched(
+        "EventsUnknown",
+        ("intake", "EventsUnknown"),
+        "An event of AWS came in a form that intake does not know and was let go. See intake's log.",
+    ),
+)
+
+# Somebody believes that a rule applies, and it does not.
+_RULES = (
+    Watched(
+        "PoliciesRejected",
+        metrics.REJECTED_POLICIES,
+        "An edited policy was refused, the last accepted revision stays in force. The item's `live` says why.",
+    ),
+    Watched(
+        "PoliciesDeleted",
+        ("guard", "PoliciesDeleted"),
+        "A policy's item was deleted, which turns the policy off. If nobody meant that: relight policy push.",
+    ),
+    Watched(
+        "PoliciesUnreadable",
+        ("triage", "PoliciesUnreadable"),
+        "An accepted policy cannot be read by this version of triage and is not applied: deploy again.",
+    ),
+    Watched(
+        "ConditionsUnanswered",
+        ("triage", "ConditionsUnanswered"),
+        "A policy asked an event for a field that it does not have, which is no match. Triage's log names both.",
+    ),
+)
+
+# Incidents that do not go their way, and people who do not hear of it.
+_INCIDENTS = (
+    Watched(
+        "IncidentsParked",
+        ("coordinate", "IncidentsParked"),
+        "Relight has stopped at an incident and asks a person; it keeps the node until it is closed.",
+    ),
+    Watched(
+        "IncidentOverdue",
+        metrics.LONGEST_OVERDUE,
+        "An incident is five minutes past its deadline and still runs: the sweep does not get to park it.",
+        above=300,
+        periods=_LASTING,
+        statistic="Maximum",
+    ),
+    # One run that broke shows as ExecutionsFailed, and a long history is handed on as a matter of course: this is many.
+    Watched(
+        "ExecutionsRestarted",
+        ("coordinate", "ExecutionsRestarted"),
+        "More than three runs of incidents were started anew within a quarter of an hour. See ExecutionsFailed.",
+        above=3,
+        minutes=15,
+    ),
+    # A single bad message dead-letters by itself after three times, which has an alarm of its own.
+    Watched(
+        "MessagesFailed",
+        ("coordinate", "MessagesFailed"),
+        "Coordinate has been giving messages back for three minutes: findings and asks wait. See its log.",
+        periods=_LASTING,
+    ),
+    Watched(
+        "ChangesRefused",
+        ("outbox", "ChangesRefused"),
+        "The bus has been refusing announcements for three minutes: people hear nothing of incidents.",
+        periods=_LASTING,
+    ),
+    Watched(
+        "ChangesUnreadable",
+        ("outbox", "ChangesUnreadable"),
+        "An incident's item cannot be read by this version of the outbox: deploy again.",
+    ),
+)
+
+WATCHED = (*_LOST, *_RULES, *_INCIDENTS)
