@@ -79,10 +79,14 @@ def open_journal(path: Path) -> tuple[Journal, JournalContents]:
     whole = raw.rfind(b"\n") + 1
     if whole != len(raw):
         os.ftruncate(descriptor, whole)
-    lines = raw[:whole].split(b"\n")[:-1]
-    decoded = [_decode_line(line) for line in lines]
+    return Journal(path, descriptor, whole), contents_of(raw)
+
+
+def contents_of(raw: bytes) -> JournalContents:
+    """Return what the whole lines of *raw* say; a last one without its end is none yet."""
+    decoded = [_decode_line(line) for line in raw.split(b"\n")[:-1]]
     entries = [entry for entry in decoded if entry is not None]
-    return Journal(path, descriptor, whole), JournalContents(entries, len(decoded) - len(entries))
+    return JournalContents(entries, len(decoded) - len(entries))
 
 
 def write_journal(path: Path, entries: Iterable[bytes]) -> Journal:

@@ -100,7 +100,7 @@ def _load(path: Path, new: SpoolState) -> tuple[Journal | None, SpoolState, int]
         journal, contents = open_journal(path)
     except FileNotFoundError:
         return None, new, 0
-    state = _replay(contents)
+    state = replay(contents)
     if state is not None and state.owner == new.owner:
         return journal, state, contents.damaged
     log.error("spool set aside", extra={"of": state.owner if state else "nobody", "path": f"{path}.aside"})
@@ -109,7 +109,7 @@ def _load(path: Path, new: SpoolState) -> tuple[Journal | None, SpoolState, int]
     return None, new, 0 if state else 1
 
 
-def _replay(contents: JournalContents) -> SpoolState | None:
+def replay(contents: JournalContents) -> SpoolState | None:
     """Return the state that the good lines make; None without a good head, since the seqs would have no spool id."""
     state = apply_head(contents.entries[0]) if contents.entries else None
     if state is not None:

@@ -1,12 +1,12 @@
 """Which events the agents numbered and which of them arrived: what is in no lane and waits on no node is lost."""
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.spool.opening import JOURNAL_NAME
-from agent.spool.state import SpoolState, apply_head, apply_line
+from agent.spool.journal import contents_of
+from agent.spool.opening import JOURNAL_NAME, replay
+from agent.spool.state import SpoolState
 from local.aws.server import EmbeddedAws
 from local.fleet.machines import MachineRoom
 from policies.contract.envelope import CANARY_NODE, parse_envelope
@@ -35,17 +35,14 @@ def count(aws: EmbeddedAws, stream: str, room: MachineRoom) -> Arrivals:
 
 
 def read_spool(folder: Path) -> SpoolState | None:
-    """What the journal in this folder says, without opening it as its owner does; None when there is none."""
+    """What the journal in this folder says, without opening it as its owner does; None when there is none.
+
+    Its owner may be writing a line in this moment: what has no end yet, or a wrong checksum, is left out.
+    """
     try:
-        lines = (folder / JOURNAL_NAME).read_bytes().splitlines()
+        return replay(contents_of((folder / JOURNAL_NAME).read_bytes()))
     except FileNotFoundError:
         return None
-    entries = [json.loads(line.partition(b" ")[2]) for line in lines]
-    state = apply_head(entries[0]) if entries else None
-    if state is not None:
-        for entry in entries[1:]:
-            apply_line(state, entry)
-    return state
 
 
 def _arrived(aws: EmbeddedAws, stream: str) -> defaultdict[str, set[int]]:

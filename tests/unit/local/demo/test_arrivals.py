@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.spool.limits import Loss, SpoolLimits
-from agent.spool.opening import open_spool
+from agent.spool.opening import JOURNAL_NAME, open_spool
 from agent.spool.spool import Spool
 from local.demo.arrivals import read_spool
 from policies.contract.events import FaultEvent
@@ -54,6 +54,30 @@ def test_what_was_numbered_and_what_waits_is_read_while_the_agent_runs(spool: Sp
     state = read_spool(tmp_path)
     assert state is not None
     assert (state.spool_id, state.next_seq, set(state.waiting)) == ("spool", 2, {1})
+
+
+def test_a_line_that_is_being_written_and_one_that_was_damaged_are_left_out(spool: Spool, tmp_path: Path) -> None:
+    spool.append([event(1), event(2)])
+    journal = tmp_path / JOURNAL_NAME
+    whole = journal.read_bytes()
+    spool.append([event(3)])
+    line = journal.read_bytes()[len(whole) :]
+    for end in range(len(line)):
+        journal.write_bytes(whole + line[:end])
+        state = read_spool(tmp_path)
+        assert state is not None
+        assert (state.next_seq, set(state.waiting)) == (2, {0, 1})
+    journal.write_bytes(whole + line.replace(b"0003", b"0004") + line)
+    state = read_spool(tmp_path)
+    assert state is not None
+    assert (state.next_seq, set(state.waiting)) == (3, {0, 1, 2})
+
+
+def test_a_journal_whose_head_is_being_written_says_nothing_yet(spool: Spool, tmp_path: Path) -> None:
+    journal = tmp_path / JOURNAL_NAME
+    assert read_spool(tmp_path) is not None
+    journal.write_bytes(journal.read_bytes()[:-1])
+    assert read_spool(tmp_path) is None
 
 
 def test_a_node_without_a_spool_has_sent_nothing(tmp_path: Path) -> None:
