@@ -2,7 +2,8 @@
 
 A real agent process on a real log file; Kinesis is moto in this process, on loopback. A fault's latency runs from just
 before its line is written to the arrival time that the stream gives the record, so it holds reading, parsing, the spool
-with its fdatasync, the linger and the put, without the answer's way back.
+with its fdatasync, the linger and the put, without the answer's way back. RELIGHT_BENCH_SECONDS=3 takes a quick look at
+what the agent costs, idle (its heartbeats go on) and with a log of 1,000 ordinary records a second.
 """
 
 import logging
@@ -22,7 +23,8 @@ from tests.bench.measure import Figure, figure, quantiles, repeat
 from tests.integration.agent.world import World
 
 FAULTS = 150
-IDLE_SECONDS = 10.0
+SECONDS = float(os.environ.get("RELIGHT_BENCH_SECONDS", "30"))
+LINES_A_SECOND, PORTIONS_A_SECOND = 1000, 50
 TICKS = os.sysconf("SC_CLK_TCK")
 HEALTHY = "6,4003,3757433151,-;IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready"
 FAULT = "3,1,2,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
@@ -75,11 +77,26 @@ def _process(world: World) -> Iterator[Figure]:
         time.sleep(0.05)
     milliseconds = [(arrived - at) * 1000 for at, arrived in zip(written, world.arrivals(), strict=True)]
     yield from quantiles("agent: fault written to accepted by the stream", "ms", milliseconds, better="lower")
-    before = _processor_seconds(agent.pid)
-    time.sleep(IDLE_SECONDS)
-    share = (_processor_seconds(agent.pid) - before) / IDLE_SECONDS * 100
-    yield figure("agent: processor while nothing happens", "% of a core", [share], better="lower")
-    yield figure("agent: resident memory", "MiB", [_resident(agent.pid)], better="lower")
+    for name, let_pass in (("while nothing happens", _rest), ("at 1,000 records a second", _chatter)):
+        began, before = time.perf_counter(), _processor_seconds(agent.pid)
+        let_pass(world.log)
+        share = (_processor_seconds(agent.pid) - before) / (time.perf_counter() - began) * 100
+        yield figure(f"agent: processor {name}", "% of a core", [share], better="lower")
+        yield figure(f"agent: resident memory {name}", "MiB", [_resident(agent.pid)], better="lower")
+
+
+def _rest(_log: Path) -> None:
+    time.sleep(SECONDS)
+
+
+def _chatter(log: Path) -> None:
+    portion = f"{HEALTHY}\n" * (LINES_A_SECOND // PORTIONS_A_SECOND)
+    begin = time.perf_counter()
+    with log.open("a") as file:
+        for place in range(int(SECONDS * PORTIONS_A_SECOND)):
+            time.sleep(max(0.0, begin + place / PORTIONS_A_SECOND - time.perf_counter()))
+            file.write(portion)
+            file.flush()
 
 
 def _processor_seconds(pid: int) -> float:
