@@ -46,7 +46,8 @@ class JobFile:
 
     def _read(self, path: Path) -> None:
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            # Whoever may write here may put a pipe here, and a reader of that waits for ever.
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
                 self._job = JobRef.model_validate_json(os.read(descriptor, _FILE_LIMIT))
             finally:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from policies.contract.base import fit_for_queues
 from policies.contract.vocabulary import Severity
 
 FORMAT = 2
@@ -105,7 +106,8 @@ class SpoolState:
 
 def encode(entry: Mapping[str, Json]) -> bytes:
     """Return *entry* as JSON text without line breaks."""
-    return json.dumps(entry, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    text = json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
+    return fit_for_queues(text).encode("utf-8", "replace")
 
 
 def event_line(events: Sequence[WaitingEvent], rest: Mapping[str, Json] | None = None) -> bytes:

@@ -6,6 +6,9 @@ a newer sender can talk to an older receiver.
 
 from pydantic import BaseModel, ConfigDict
 
+LARGEST_NUMBER = 2**53 - 1
+"""What every reader of JSON keeps exactly (RFC 8259, 6). A number without an end would fill whatever remembers it."""
+
 
 class Model(BaseModel):
     """A frozen value that ignores fields it does not know."""
@@ -14,4 +17,14 @@ class Model(BaseModel):
 
     def to_json(self) -> str:
         """Return the wire form: JSON without null fields."""
-        return self.model_dump_json(exclude_none=True)
+        return fit_for_queues(self.model_dump_json(exclude_none=True))
+
+
+def fit_for_queues(json_text: str) -> str:
+    """Return *json_text* with the two characters escaped that SQS does not take (SendMessage, MessageBody).
+
+    A process may call itself what it likes, and its name stands in what the kernel prints of it.
+    """
+    if "\ufffe" in json_text or "\uffff" in json_text:
+        return json_text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    return json_text

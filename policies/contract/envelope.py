@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from policies.contract.base import Model
+from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.errors import BadInputError
 from policies.contract.events import FaultEvent
 from policies.contract.times import Moment
@@ -44,7 +44,7 @@ class Envelope(Model):
     schema_version: Literal[1] = 1
     node: NodeIdentity
     spool_id: Annotated[str, Field(min_length=1)]
-    first_seq: Annotated[int, Field(ge=0)]
+    first_seq: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     sent_at: Moment
     agent_version: str = ""
     events: tuple[FaultEvent, ...] = ()
@@ -117,7 +117,9 @@ def _parse_leniently(data: dict[str, Any]) -> ParsedEnvelope:
 def _rejected(raw: object, reason: str) -> RejectedEvent:
     payload = raw if isinstance(raw, dict) else {"value": raw}
     seq = payload.get("seq")
-    return RejectedEvent(payload, reason, seq if isinstance(seq, int) and not isinstance(seq, bool) else None)
+    if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq <= LARGEST_NUMBER:
+        seq = None
+    return RejectedEvent(payload, reason, seq)
 
 
 def explain(error: ValidationError, most: int = 3) -> str:

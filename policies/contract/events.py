@@ -7,11 +7,13 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from policies.contract.base import Model
+from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.times import Moment
 from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Persistence, Severity, Source
 
 MESSAGE_LIMIT_BYTES = 2048
+LONGEST_JOB_ID = 512  # a namespace, a slash and a name on Kubernetes are at most 317; it is part of keys
+LONGEST_ADDRESS = 2048  # an S3 key has at most 1,024 bytes, a bucket's name 63
 Scalar = str | int | float | bool
 Pci = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}$")]
 
@@ -36,12 +38,14 @@ class Component(Model):
 class JobRef(Model):
     """The training job that was hit, as far as the node knows. ``id`` is ``namespace/name`` on Kubernetes."""
 
-    id: str
+    id: Annotated[str, Field(max_length=LONGEST_JOB_ID)]
     orchestrator: Orchestrator | None = None
     rank: int | None = None
     step: int | None = None
     epoch: int | None = None
-    checkpoint: str | None = None  # where its checkpoints lie, s3://bucket/prefix
+    checkpoint: Annotated[str, Field(max_length=LONGEST_ADDRESS)] | None = (
+        None  # where its checkpoints lie, s3://bucket/prefix
+    )
 
 
 class FaultEvent(Model):
@@ -52,14 +56,14 @@ class FaultEvent(Model):
     """
 
     id: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-    seq: Annotated[int, Field(ge=0)]
+    seq: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     kind: Kind
     severity: Severity
     persistence: Persistence = Persistence.UNKNOWN
     source: Source
     observed_at: Moment
     first_observed_at: Moment
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Annotated[int, Field(ge=1, le=LARGEST_NUMBER)] = 1
     component: Component | None = None
     job: JobRef | None = None
     attributes: dict[str, Scalar] = Field(default_factory=dict)

@@ -35,7 +35,11 @@ def whole_seconds(seconds: float) -> int:
 
 
 def _to_utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    try:
+        return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    except OverflowError:  # the first and the last hours of the calendar, given with an offset
+        msg = "is no moment of the calendar in UTC"
+        raise ValueError(msg) from None
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_to_utc), PlainSerializer(format_time, when_used="json")]

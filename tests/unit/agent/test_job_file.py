@@ -40,3 +40,9 @@ def test_a_broken_file_means_the_job_before(tmp_path: Path, text: str) -> None:
 
 def test_a_folder_in_its_place_stops_nothing(tmp_path: Path) -> None:
     assert JobFile(tmp_path)() is None
+
+
+def test_a_pipe_in_its_place_stops_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "job.json"
+    os.mkfifo(path)
+    assert JobFile(path)() is None

@@ -1,3 +1,4 @@
+import json
 import os
 import threading
 from contextlib import ExitStack
@@ -8,7 +9,7 @@ import pytest
 
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import JOURNAL_NAME, open_spool
-from agent.spool.state import Progress
+from agent.spool.state import Progress, encode
 from policies.contract.errors import SettingsError
 from policies.contract.vocabulary import Severity
 from tests.tools.agent_events import ManualClock, describe_loss, make_event, new_ids
@@ -209,3 +210,9 @@ def test_waiting_ends_at_an_append_or_a_wake(opened: Opener) -> None:
         seen = spool.wait(seen, 5)
         spool.wake()
         assert spool.wait(seen, 5) != seen
+
+
+def test_what_is_read_back_from_disk_still_fits_the_overflow_queue() -> None:
+    line = encode({"message": "\uffff\ufffe"})
+    assert not {"\ufffe", "\uffff"} & set(line.decode())
+    assert json.loads(line) == {"message": "\uffff\ufffe"}

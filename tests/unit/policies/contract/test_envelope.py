@@ -111,3 +111,38 @@ def test_a_mangled_envelope_loses_no_event_without_a_reason(shell: Document, eve
         return
     sent = shell.get("events", [EVENT, mangled])
     assert len(parsed.envelope.events) + len(parsed.rejected) == len(sent)
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_moment_at_the_edge_of_the_calendar_spoils_nothing_but_its_event(moment: str) -> None:
+    parsed = parse_envelope(_body(events=[EVENT, {**EVENT, "seq": 5, "observed_at": moment}]))
+    assert [event.seq for event in parsed.envelope.events] == [4]
+    assert "no moment of the calendar" in parsed.rejected[0].reason
+    with pytest.raises(BadInputError, match="sent_at"):
+        parse_envelope(_body(sent_at=moment))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seq": 10**4000},
+        {"count": 10**4000},
+        {"job": {"id": "n" * 2000}},
+        {"job": {"id": "a/b", "checkpoint": "s3://b/" + "p" * 5000}},
+    ],
+)
+def test_numbers_and_names_without_an_end_are_rejected(change: Document) -> None:
+    (refused,) = parse_envelope(_body(events=[{**EVENT, **change}])).rejected
+    assert refused.seq == (None if "seq" in change else EVENT["seq"])
+
+
+def test_a_spool_that_begins_without_an_end_is_refused() -> None:
+    with pytest.raises(BadInputError, match="first_seq"):
+        parse_envelope(_body(first_seq=10**4000))
+
+
+@given(st.text(st.sampled_from('a\\"\ufffe\uffff\ufffd\U0001f600'), max_size=12))
+def test_what_is_printed_travels_whole_in_characters_that_queues_take(text: str) -> None:
+    wire = parse_envelope(_body(events=[{**EVENT, "message": text}])).envelope.to_json()
+    assert not {"\ufffe", "\uffff"} & set(wire)
+    assert parse_envelope(wire.encode()).envelope.events[0].message == text
