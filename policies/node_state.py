@@ -15,6 +15,7 @@ VERSION = 1
 # An agent has one. Intake opens one for each of AWS's own events, a redriven reject has its own: those hold one number.
 MOST_SPOOLS = 16
 MOST_COUNTERS = 256
+UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
 

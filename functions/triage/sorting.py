@@ -48,6 +48,10 @@ def sort_records(records: Iterable[Record]) -> Sorted:
         except BadInputError as error:
             batch.rejects.append(reject_record(record, error))
             continue
+        except Exception as error:  # noqa: BLE001 - a defect of ours, met by this record alone: see judging.py
+            broken = BadInputError(f"reading it broke ({type(error).__name__}).", hint="Please report it.")
+            batch.rejects.append(reject_record(record, broken))
+            continue
         arrival = Arrival(record, Delivery(parsed, record.arrived_at, in_order=record.in_order))
         node = parsed.envelope.node
         if node.name == CANARY_NODE:

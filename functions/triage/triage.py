@@ -14,13 +14,14 @@ from datetime import datetime
 
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
 from functions.triage.batching import pack
+from functions.triage.judging import judge
 from functions.triage.records import Record
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
 from functions.triage.sorting import Arrival, reject_event, sort_records
 from functions.triage.telling import tell
 from policies.contract.errors import DependencyError
-from policies.evaluator import Evaluation, evaluate
+from policies.evaluator import Evaluation
 from policies.rulebook import Rulebook
 
 MOST_ROUNDS = 5  # two lanes and four workers a shard share a node at most for moments; more conflicts mean a fault
@@ -52,8 +53,16 @@ class Triage:
             self.telemetry.measure_seconds("CanaryAge", max((now - sent_at).total_seconds(), 0.0))
         self._reject(batch.rejects)
         failed = self._work(batch.nodes, self.rulebooks.current() if batch.nodes else None, now)
-        self.seen.note(_heard(batch.nodes))
+        self._note(batch.nodes)
         return [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
+
+    def _note(self, nodes: Nodes) -> None:
+        """A sign of life that cannot be written is no reason to judge a shard again: the next one comes in seconds."""
+        try:
+            self.seen.note(_heard(nodes))
+        except DependencyError as error:
+            self.telemetry.count("SeenNotWritten")
+            self.telemetry.warn("who was heard was not written; the next heartbeat is", reason=str(error))
 
     def _work(self, nodes: Nodes, rulebook: Rulebook | None, now: datetime) -> Collection[NodeKey]:
         failed: dict[NodeKey, DependencyError] = {}
@@ -76,11 +85,8 @@ class Triage:
     ) -> tuple[Collection[NodeKey], Mapping[NodeKey, DependencyError]]:
         """Read, judge, have the effects, commit; return the nodes that conflicted and those that took no write."""
         stored = self.states.load(nodes.keys(), now)
-        judged = {
-            key: evaluate([one.delivery for one in arrivals], state=stored[key].text, rulebook=rulebook, now=now)
-            for key, arrivals in nodes.items()
-        }
-        self._reject(list(_rejects(nodes, judged)))
+        judged, spoilt = judge(nodes, stored, rulebook, now)
+        self._reject([*_rejects(nodes, judged), *spoilt])
         for message in pack(finding for one in judged.values() for finding in one.findings):
             self.decisions.send(message)
         commit = self.states.commit(

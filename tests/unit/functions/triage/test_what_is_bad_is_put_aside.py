@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from functions.ports.triage import NodeKey
+from functions.triage import judging
 from policies.contract.envelope import parse_envelope
-from tests.tools.envelopes import envelope, event
+from policies.evaluator import Delivery, Evaluation, evaluate
+from tests.tools.envelopes import envelope, event, node
 from tests.tools.triage_bench import Bench
 
 
@@ -74,3 +77,33 @@ def test_a_spool_with_an_endless_name_is_rejected() -> None:
     bench = Bench()
     bench.take(envelope(event(0), spool="s" * 1000))
     assert len(bench.rejects.kept) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ['{"v":1,"s":[],"c":{}}', '{"v":1,"s":{"spool":7},"c":{}}', '{"v":1,"s":{},"c":{"x":1}}']
+)
+def test_a_state_that_only_looks_sound_starts_afresh_and_is_told(text: str) -> None:
+    bench = Bench()
+    bench.states.stored[NodeKey("c", "i-1")] = (text, 3, bench.now)
+    assert bench.take(envelope(event(0)), envelope(event(0), identity=node("i-2"))) == []
+    assert len(bench.finding_ids) == 2
+    assert bench.telemetry.counts["StatesUnreadable"] == 1
+
+
+def test_what_breaks_the_judging_of_one_node_is_put_aside_and_the_others_go_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The evaluator is not known to break; if it does, it must not stop a shard."""
+    bench = Bench()
+
+    def breaking(deliveries: list[Delivery], **rest: Any) -> Evaluation:  # noqa: ANN401 - the evaluator's own
+        if deliveries[0].parsed.envelope.node.instance_id == "i-1":
+            raise ZeroDivisionError
+        return evaluate(deliveries, **rest)
+
+    monkeypatch.setattr(judging, "evaluate", breaking)
+    assert bench.take(envelope(event(0)), envelope(event(0), identity=node("i-2"))) == []
+    assert len(bench.finding_ids) == 1
+    (reject,) = bench.rejects.kept.values()
+    assert "ZeroDivisionError" in reject.reason
+    assert reject.payload == envelope(event(0)).to_json().encode()

@@ -192,3 +192,16 @@ def test_only_the_records_of_a_node_that_was_throttled_come_again() -> None:
     assert bench.take(*batch) == ["2", "3"]
     with pytest.raises(DependencyError, match="throttled"):
         bench.take(envelope(event(0), identity=node("i-2")))
+
+
+def test_who_was_heard_that_cannot_be_written_stops_no_fault() -> None:
+    bench = Bench()
+    seen: Any = Broken(bench.seen, "write")
+    bench.seen = seen
+    bench.triage = bench.worker()
+    assert bench.take(envelope(event(0))) == []
+    assert len(bench.finding_ids) == 1
+    assert bench.telemetry.counts["SeenNotWritten"] == 1
+    seen.down = False
+    assert bench.take(envelope(event(1, xid=63))) == []
+    assert seen.last_seen("c", "i-1") is not None

@@ -1,0 +1,46 @@
+"""Judges the nodes of a batch, each by itself: what breaks the judging of one node must not stop the others.
+
+Decides what becomes of a node whose state or records the evaluator cannot stand, which would be a defect of ours: a
+shard that comes again for twelve hours would leave every node behind it unseen. It must not judge events itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from functions.ports.triage import NodeKey, Reject, StoredState
+from functions.triage.sorting import Arrival, reject_record
+from policies.contract.errors import BadInputError
+from policies.evaluator import Evaluation, evaluate
+from policies.node_state import UNREADABLE
+from policies.rulebook import Rulebook
+
+
+def judge(
+    nodes: Mapping[NodeKey, Sequence[Arrival]],
+    stored: Mapping[NodeKey, StoredState],
+    rulebook: Rulebook,
+    now: datetime,
+) -> tuple[dict[NodeKey, Evaluation], list[Reject]]:
+    """Return what became of each node that could be judged, and the records of those that could not."""
+    judged: dict[NodeKey, Evaluation] = {}
+    spoilt: list[Reject] = []
+    for key, arrivals in nodes.items():
+        try:
+            judged[key] = _judge(arrivals, stored[key].text, rulebook, now)
+        except Exception as error:  # noqa: BLE001 - see above: whatever it is, it is this node's alone
+            broken = BadInputError(
+                f"judging it broke ({type(error).__name__}: {str(error)[:200]}).",
+                hint="Please report it; redrive the record when triage is corrected.",
+            )
+            spoilt.extend(reject_record(arrival.record, broken) for arrival in arrivals)
+    return judged, spoilt
+
+
+def _judge(arrivals: Sequence[Arrival], state: str, rulebook: Rulebook, now: datetime) -> Evaluation:
+    deliveries = [one.delivery for one in arrivals]
+    try:
+        return evaluate(deliveries, state=state, rulebook=rulebook, now=now)
+    except Exception:
+        if not state:
+            raise
+        return evaluate(deliveries, state=UNREADABLE, rulebook=rulebook, now=now)
