@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from functions.adapters.aws import calling, error_code
-from functions.ports.instances import Checks, Instance, Membership
+from functions.ports.instances import Checks, Group, Instance, Membership
 
 if TYPE_CHECKING:
     from types_boto3_autoscaling import AutoScalingClient
+    from types_boto3_autoscaling.type_defs import AutoScalingGroupTypeDef
     from types_boto3_ec2 import EC2Client
     from types_boto3_ec2.type_defs import InstanceTypeDef
 
@@ -69,11 +70,11 @@ class Ec2Instances:
             return Membership(each["AutoScalingGroupName"], each["LifecycleState"])
         return None
 
-    def members(self, group: str) -> Sequence[str]:
+    def group(self, name: str) -> Group | None:
         """See the port."""
-        with calling(f"reading Auto Scaling group {group}"):
-            answer = self._autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
-        return [each["InstanceId"] for found in answer["AutoScalingGroups"] for each in found["Instances"]]
+        with calling(f"reading Auto Scaling group {name}"):
+            answer = self._autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])
+        return next(map(_group, answer["AutoScalingGroups"]), None)
 
     def replace(self, instance_id: str) -> None:
         """See the port."""
@@ -122,6 +123,23 @@ class Ec2Instances:
                 if error_code(error) == "InvalidInstanceID.NotFound":
                     return ""
                 raise
+
+
+def _group(described: "AutoScalingGroupTypeDef") -> Group:
+    staying = [
+        each["InstanceId"]
+        for each in described["Instances"]
+        if not Membership(described["AutoScalingGroupName"], each["LifecycleState"]).leaving
+    ]
+    # A process that somebody suspends stays so until they resume it; Status is there only while the group is deleted.
+    stopped = [
+        f"its process Launch is suspended ({each.get('SuspensionReason', 'no reason given')}); resume it"
+        for each in described.get("SuspendedProcesses", ())
+        if each.get("ProcessName") == "Launch"
+    ]
+    if described.get("Status"):
+        stopped.append(described["Status"])
+    return Group(tuple(staying), described["DesiredCapacity"], "; ".join(stopped))
 
 
 def _instance(described: "InstanceTypeDef") -> Instance:

@@ -42,8 +42,16 @@ class ReplaceNode:
             if len(context.cluster.auto_scaling_groups) != 1 and "group" not in context.progress:
                 # Once it has left, nothing may tell its group any more: keep the name first, act at the next look.
                 return context.waiting(0, f"{node} is in group {group}", **facts)
+            stopped = self._why_stopped(group)
+            if stopped:
+                return context.failed(f"{node} was not given up: {stopped}")
             self._instances.replace(node)
         return self._find_successor(context, group, since, facts)
+
+    def _why_stopped(self, group: str) -> str:
+        """Return why nothing would follow what is given up now, empty when something would."""
+        found = self._instances.group(group)
+        return f"group {group} launches no successor, {found.stopped}" if found and found.stopped else ""
 
     def _find_successor(self, context: ActContext, group: str, since: datetime, facts: dict[str, str]) -> RungReport:
         new = self._claim(context, group, since)
@@ -52,13 +60,20 @@ class ReplaceNode:
         if new:
             return self._pace.wait(context, f"the successor {new.id} is {new.state}", **facts)
         failures = self._instances.failed_launches(group, since)
-        reason = f"group {group} has launched no successor yet"
-        if failures:
-            reason = f"group {group} cannot launch a successor: {failures[0]}"
-        return self._pace.wait(context, reason, **facts)
+        reason = f"group {group} cannot launch a successor: {failures[0]}" if failures else ""
+        return self._pace.wait(context, reason or self._why_none_yet(context, group), **facts)
+
+    def _why_none_yet(self, context: ActContext, group: str) -> str:
+        found = self._instances.group(group)
+        others = [each for each in found.members if each != context.node.instance_id] if found else []
+        why = self._why_stopped(group) or f"group {group} has launched no successor yet"
+        if found and not found.stopped and len(others) >= found.wanted:
+            return f"{why}: it has the {found.wanted} instances it wants; raise its desired capacity"
+        return why
 
     def _claim(self, context: ActContext, group: str, since: datetime) -> Instance | None:
-        members = [each for each in self._instances.members(group) if each != context.node.instance_id]
+        found = self._instances.group(group)
+        members = [each for each in found.members if each != context.node.instance_id] if found else []
         known = self._instances.describe(members).values()
         fresh = [each for each in known if each.launched_at >= since and each.state in {"pending", "running"}]
         for candidate in sorted(fresh, key=lambda each: (each.launched_at, each.id)):

@@ -39,6 +39,18 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class Group:
+    """An Auto Scaling group. ``members`` are those that stay, ``wanted`` how many it keeps.
+
+    ``stopped`` is why it launches nothing at all, empty when it does.
+    """
+
+    members: tuple[str, ...]
+    wanted: int
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
 class Checks:
     """EC2's two status checks: ``ok``, ``impaired``, ``initializing``, ``insufficient-data`` or ``not-applicable``."""
 
@@ -61,8 +73,8 @@ class Instances(Protocol):
         """Return the group it is in, None when it is in none (any more)."""
         ...
 
-    def members(self, group: str) -> Sequence[str]:
-        """Return the ids of the group's instances, those that leave included."""
+    def group(self, name: str) -> Group | None:
+        """Return the group of this name."""
         ...
 
     def replace(self, instance_id: str) -> None:

@@ -5,11 +5,14 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from functions.ports.instances import Checks, Instance, Membership, State
+from functions.ports.instances import Checks, Group, Instance, Membership, State
 
 
 class MemoryInstances:
-    """``terminated`` and ``stopped`` count effects. ``no_capacity`` makes launches fail with that message."""
+    """``terminated`` and ``stopped`` count effects. ``no_capacity`` makes launches fail with that message.
+
+    ``wanted`` is each group's size; ``suspended`` maps a group to why it launches nothing.
+    """
 
     def __init__(
         self, clock: Callable[[], datetime], *, launch_seconds: float = 0, shutdown_seconds: float = 0
@@ -25,6 +28,8 @@ class MemoryInstances:
         self.console_texts: dict[str, str] = {}
         self.check_results: dict[str, Checks] = {}
         self.no_capacity = ""
+        self.wanted: dict[str, int] = {}
+        self.suspended: dict[str, str] = {}
         self.terminated: list[str] = []
         self.stopped: list[str] = []
 
@@ -34,7 +39,9 @@ class MemoryInstances:
         state: State = "pending" if self._launch_seconds else "running"
         self._instances[new] = Instance(new, state, self._clock().replace(microsecond=0), tags=tags or {})
         if group:
-            self._groups.setdefault(group, []).append(new)
+            members = self._groups.setdefault(group, [])
+            members.append(new)
+            self.wanted[group] = max(self.wanted.get(group, 0), len(members))
         return new
 
     def end(self, instance_id: str, state: State = "terminated") -> None:
@@ -67,9 +74,12 @@ class MemoryInstances:
                 return Membership(group, {"pending": "Pending", "running": "InService"}.get(state, "Terminating"))
         return None
 
-    def members(self, group: str) -> Sequence[str]:
+    def group(self, name: str) -> Group | None:
         """See the port."""
-        return tuple(self._groups.get(group, ()))
+        if name not in self._groups:
+            return None
+        staying = [each for each in self._groups[name] if self._now(each).state in {"pending", "running"}]
+        return Group(tuple(staying), self.wanted[name], self.suspended.get(name, ""))
 
     def replace(self, instance_id: str) -> None:
         """See the port."""
@@ -81,8 +91,11 @@ class MemoryInstances:
         self.end(instance_id, "shutting-down" if self._shutdown_seconds else "terminated")
         if self.no_capacity:
             self._failures.append((membership.group, self._clock(), self.no_capacity))
-        else:
+        elif membership.group not in self.suspended and self._lacks(membership.group):
             self.launch(membership.group)
+
+    def _lacks(self, group: str) -> bool:
+        return len(self._groups[group]) < self.wanted[group]
 
     def stop(self, instance_id: str) -> None:
         """See the port."""

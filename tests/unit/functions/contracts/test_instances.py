@@ -1,6 +1,6 @@
 """What every fleet of instances does: the twin, and EC2 with Auto Scaling (on moto)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from functions.adapters.dynamodb_claims import DynamoClaims
 from functions.adapters.ec2_instances import Ec2Instances
-from functions.ports.instances import Claims, Instances
+from functions.ports.instances import Claims, Group, Instances
 from functions.twins.instances import MemoryClaims, MemoryInstances
 
 GROUP = "gpus"
@@ -22,13 +22,18 @@ class Fleet:
     instances: Instances
     members: list[str]
     loner: str
+    suspend: Callable[[], None]
 
 
 @pytest.fixture(params=["twin", "aws"])
 def fleet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
     if request.param == "twin":
         twin = MemoryInstances(lambda: datetime.now(UTC))
-        yield Fleet(twin, [twin.launch(GROUP), twin.launch(GROUP)], twin.launch())
+
+        def suspend() -> None:
+            twin.suspended[GROUP] = "its process Launch is suspended (a person); resume it"
+
+        yield Fleet(twin, [twin.launch(GROUP), twin.launch(GROUP)], twin.launch(), suspend)
         return
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
@@ -51,7 +56,17 @@ def _on_moto() -> Fleet:
     )
     loner = ec2.run_instances(ImageId=image, MinCount=1, MaxCount=1)["Instances"][0]["InstanceId"]
     adapter = Ec2Instances(ec2, autoscaling)
-    return Fleet(adapter, list(adapter.members(GROUP)), loner)
+
+    def suspend() -> None:
+        autoscaling.suspend_processes(AutoScalingGroupName=GROUP, ScalingProcesses=["Launch"])
+
+    return Fleet(adapter, list(_members(adapter)), loner, suspend)
+
+
+def _members(instances: Instances) -> tuple[str, ...]:
+    group = instances.group(GROUP)
+    assert group is not None
+    return group.members
 
 
 def test_instances_are_described_and_unknown_ones_left_out(fleet: Fleet) -> None:
@@ -74,17 +89,27 @@ def test_a_member_knows_its_group_and_a_loner_has_none(fleet: Fleet) -> None:
 def test_a_replaced_member_ends_and_the_group_keeps_its_size(fleet: Fleet) -> None:
     old = fleet.members[0]
     fleet.instances.replace(old)
-    after = [each for each in fleet.instances.members(GROUP) if each != old]
+    after = [each for each in _members(fleet.instances) if each != old]
     assert len(after) == 2
     assert fleet.instances.describe([old])[old].state in {"shutting-down", "terminated"}
     membership = fleet.instances.membership(old)
     assert membership is None or membership.leaving
 
 
+def test_a_group_tells_what_it_wants_and_whether_it_launches(fleet: Fleet) -> None:
+    group = fleet.instances.group(GROUP)
+    assert group == Group(tuple(fleet.members), 2, "")
+    fleet.suspend()
+    stopped = fleet.instances.group(GROUP)
+    assert stopped is not None
+    assert "Launch is suspended" in stopped.stopped
+    assert fleet.instances.group("none") is None
+
+
 def test_replacing_twice_launches_one_successor(fleet: Fleet) -> None:
     for _ in range(2):
         fleet.instances.replace(fleet.members[0])
-    assert len([each for each in fleet.instances.members(GROUP) if each not in fleet.members]) == 1
+    assert len([each for each in _members(fleet.instances) if each not in fleet.members]) == 1
 
 
 def test_a_loner_is_stopped_and_stopping_it_again_does_nothing(fleet: Fleet) -> None:

@@ -29,8 +29,13 @@ class World:
         return Drive(FenceNode(instances=self.instances, pace=Pace()), self.clock, node=node)
 
     @property
+    def members(self) -> tuple[str, ...]:
+        group = self.instances.group("gpus")
+        return group.members if group else ()
+
+    @property
     def new(self) -> list[str]:
-        return [each for each in self.instances.members("gpus") if each not in self.nodes]
+        return [each for each in self.members if each not in self.nodes]
 
 
 @pytest.fixture
@@ -104,6 +109,41 @@ def test_capacity_that_never_comes_fails_at_the_deadline(world: World) -> None:
     assert report.status is RungStatus.FAILED
     assert "InsufficientInstanceCapacity, still so at the deadline" in report.reason
     assert len(world.instances.terminated) == 1
+
+
+def test_nothing_is_given_up_while_a_person_stopped_the_groups_launches(world: World) -> None:
+    world.instances.suspended["gpus"] = "its process Launch is suspended (User suspended); resume it"
+    report = world.replace()()
+    assert report.status is RungStatus.FAILED
+    assert report.reason == (
+        f"{world.nodes[0]} was not given up: group gpus launches no successor,"
+        " its process Launch is suspended (User suspended); resume it"
+    )
+    assert world.instances.terminated == []
+
+
+def test_a_group_that_somebody_made_smaller_is_told_and_waited_for(world: World) -> None:
+    world.instances.wanted["gpus"] = 3
+    drive = world.replace()
+    report = drive()
+    assert report.status is RungStatus.WAITING
+    assert report.reason == (
+        "group gpus has launched no successor yet: it has the 3 instances it wants; raise its desired capacity"
+    )
+    world.clock.move(60)
+    world.instances.launch("gpus")
+    assert drive.until_done().outcome["new_instance"] == world.new[0]
+
+
+def test_an_instance_that_leaves_already_is_no_successor(world: World) -> None:
+    drive = world.replace()
+    drive()
+    world.clock.move(30)
+    first = world.new[0]
+    world.instances.end(first, "shutting-down")
+    assert drive().status is RungStatus.WAITING
+    world.instances.launch("gpus")
+    assert drive.until_done().outcome["new_instance"] != first
 
 
 def test_an_instance_that_ended_by_itself_before_is_not_given_up_again(world: World) -> None:
