@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.ports.kubernetes import Job, JobChange, JobName, Node, NodeChange, Pod, Taint
+from policies.contract.times import parse_time
 
 Object = Mapping[str, Any]
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"  # Kueue, "Run A Kubeflow Job": set by whoever submits the job
 
 
 def read_node(node: Object) -> Node:
@@ -38,6 +40,8 @@ def read_job(name: JobName, job: Object) -> Job:
         finished=finished,
         annotations=dict(meta.get("annotations") or {}),
         replicas=tuple(spec.get("pytorchReplicaSpecs") or ()),
+        created_at=parse_time(meta["creationTimestamp"]) if meta.get("creationTimestamp") else None,
+        queue=str((meta.get("labels") or {}).get(QUEUE_LABEL) or ""),
     )
 
 

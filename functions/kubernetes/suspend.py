@@ -46,10 +46,11 @@ class SuspendJob:
         where = job.annotations.get(CHECKPOINTS) or (context.job.checkpoint if context.job else None) or ""
         since = text_of(context.progress, "suspended_at") or format_time(context.now)
         facts = {"suspended_at": since, "checkpoints": where}
-        if job.finished:
-            return context.failed(terminal(job), checkpoints=where)
-        if job.suspended and SUSPENDED_BY not in job.annotations:
-            return context.done(**facts, stood_aside="somebody else had suspended the job")
+        if job.finished or (job.queue and not job.suspended):
+            return context.failed(terminal(job) if job.finished else _held_by_kueue(job), checkpoints=where)
+        theirs = self._why_theirs(context, cluster, job)
+        if theirs:
+            return context.done(**facts, stood_aside=theirs)
         if not job.suspended:
             change = JobChange(suspended=True, annotations={SUSPENDED_BY: context.incident, RESUMED_BY: None})
             cluster.change_job(job, change)
@@ -59,6 +60,17 @@ class SuspendJob:
         for pod in self._on_dead_machines(cluster, pods):
             cluster.delete_pod(pod)
         return self._pace.wait(context, _what_is_left(job, pods), **facts)
+
+    def _why_theirs(self, context: ActContext, cluster: KubernetesCluster, job: Job) -> str:
+        """Return why the job is left to whoever suspended it, or made it after the one that was hit; else nothing."""
+        if job.suspended:
+            return "" if SUSPENDED_BY in job.annotations else "somebody else had suspended the job"
+        if job.created_at is None or job.created_at <= context.opened_at:
+            return ""
+        node = cluster.node_of(context.node.instance_id, context.node.name)
+        if node and any(pod.node == node.name for pod in cluster.pods_of(job)):
+            return ""
+        return "the job was made anew since the fault, on other nodes"
 
     def _on_dead_machines(self, cluster: KubernetesCluster, pods: Sequence[Pod]) -> Iterable[Pod]:
         leaving = {pod.node for pod in pods if pod.leaving and pod.node}
@@ -70,6 +82,13 @@ class SuspendJob:
             if node.instance_id and (node.instance_id not in known or known[node.instance_id].state in GONE)
         }
         return [pod for pod in pods if pod.leaving and pod.node in dead]
+
+
+def _held_by_kueue(job: Job) -> str:
+    return (
+        f"job {job.name} is admitted by Kueue (queue {job.queue}), which starts again what is suspended by others;"
+        " set spec.active of its Workload to false, and to true when the node is replaced"
+    )
 
 
 def _what_is_left(job: Job, pods: Sequence[Pod]) -> str:

@@ -7,6 +7,7 @@ the act looks again. It must not know HTTP. The twin is `functions/twins/kuberne
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 from functions.settings import ClusterSettings
@@ -80,7 +81,10 @@ class JobName:
 
 @dataclass(frozen=True)
 class Job:
-    """A training job. ``finished`` is ``Succeeded``, ``Failed`` or empty; ``replicas`` are its kinds of pods."""
+    """A training job. ``finished`` is ``Succeeded``, ``Failed`` or empty; ``replicas`` are its kinds of pods.
+
+    ``created_at`` tells it from a namesake of before; ``queue`` is the Kueue queue that admits it, empty when none does.
+    """
 
     name: JobName
     uid: str
@@ -89,6 +93,8 @@ class Job:
     finished: Literal["", "Succeeded", "Failed"] = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
     replicas: tuple[str, ...] = ()
+    created_at: datetime | None = None
+    queue: str = ""
 
 
 @dataclass(frozen=True)

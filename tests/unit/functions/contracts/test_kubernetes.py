@@ -3,10 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from lightkube import Client, KubeConfig
 
+from functions.adapters.kubernetes_objects import QUEUE_LABEL
 from functions.adapters.lightkube_cluster import LightkubeCluster
 from functions.ports.kubernetes import (
     RESUME_FROM,
@@ -80,7 +82,9 @@ def _twin() -> Setting:
     twin = MemoryCluster()
     for name in ("n0", "n1"):
         twin.nodes[name] = Node(name, "1", f"i-{name}", ready=True, allocatable={"nvidia.com/gpu": 8})
-    twin.jobs[JOB] = Job(JOB, "uid-1", "1", replicas=("Worker",))
+    twin.jobs[JOB] = Job(
+        JOB, "uid-1", "1", replicas=("Worker",), created_at=datetime.now(UTC).replace(microsecond=0), queue="team-a"
+    )
     twin.start_pods(JOB, ["n0", "n1"])
     return Setting(twin, twin.settle, twin.dead_nodes.add, lambda: twin.templates[JOB])
 
@@ -102,7 +106,8 @@ def _seed(local: LocalCluster) -> None:
         "runPolicy": {},
         "pytorchReplicaSpecs": {"Worker": {"replicas": 2, "restartPolicy": "OnFailure", "template": template}},
     }
-    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": JOB.name}, "spec": spec}
+    meta = {"name": JOB.name, "labels": {QUEUE_LABEL: "team-a"}}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "spec": spec}
     local.store.create(PYTORCH_JOBS, JOB.namespace, job)
     stranger = {"metadata": {"name": "stranger", "labels": {"training.kubeflow.org/job-name": JOB.name}}, "spec": {}}
     local.store.create(PODS, JOB.namespace, stranger)
@@ -199,6 +204,13 @@ def test_a_pod_on_a_dead_node_stays_until_it_is_deleted_by_force(setting: Settin
     setting.cluster.delete_pod(left[0])
     assert list(_pods(setting.cluster)) == []
     setting.cluster.delete_pod(left[0])
+
+
+def test_a_job_tells_when_it_was_made_and_which_queue_admits_it(setting: Setting) -> None:
+    job = _job(setting.cluster)
+    assert job.queue == "team-a"
+    assert job.created_at is not None
+    assert abs(datetime.now(UTC) - job.created_at) < timedelta(minutes=1)
 
 
 def test_there_is_no_job_of_another_name(setting: Setting) -> None:

@@ -1,6 +1,7 @@
 import json
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -256,3 +257,34 @@ def test_nothing_is_resumed_before_a_checkpoint_is_chosen(world: World) -> None:
         "no checkpoint was chosen; choose_checkpoint comes before resume_job",
     )
     assert world.job.suspended
+
+
+def test_a_namesake_made_after_the_fault_on_other_nodes_runs_on(world: World) -> None:
+    drive = world.suspend()
+    world.set_job(uid="another", created_at=START + timedelta(seconds=2))
+    world.cluster.pods.clear()
+    world.cluster.start_pods(NAME, ["n1"])
+    report = drive()
+    assert report.status is RungStatus.DONE
+    assert "made anew" in report.outcome["stood_aside"]
+    assert world.cluster.changes == []
+
+
+@pytest.mark.parametrize(("created", "nodes"), [(-3600, ["n1"]), (2, ["n0", "n1"])])
+def test_the_job_that_was_hit_or_that_stands_on_the_bad_node_is_suspended(
+    world: World, created: float, nodes: list[str]
+) -> None:
+    drive = world.suspend()
+    world.set_job(created_at=START + timedelta(seconds=created))
+    world.cluster.pods.clear()
+    world.cluster.start_pods(NAME, nodes)
+    assert drive().status is RungStatus.WAITING
+    assert world.job.suspended
+
+
+def test_a_job_that_kueue_admits_is_not_fought_over(world: World) -> None:
+    world.set_job(queue="team-a")
+    report = world.suspend()()
+    assert report.status is RungStatus.FAILED
+    assert "Kueue (queue team-a)" in report.reason
+    assert world.cluster.changes == []
