@@ -14,6 +14,7 @@ from typing import Protocol, cast
 COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
     "agent": "console.commands.agent",
+    "incident": "console.commands.incident",
     "dlq": "console.commands.dlq",
     "policy": "console.commands.policy",
     "checkpoints": "console.commands.checkpoints",
@@ -26,6 +27,7 @@ examples:
   relight demo --report demo.json              the same, written down
   relight agent run                            watch this node and report its faults
   relight agent parse --text kernel.log        what the agent would make of these lines
+  relight incident list                        what is being done, and what waits for you
   relight dlq list                             what could not be handled, and why
 """
 

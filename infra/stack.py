@@ -40,7 +40,7 @@ class RelightStack(Stack):
         self._create_functions(deployment)
         self._connect(deployment)
         self._watch()
-        self._tell()
+        self._tell(deployment)
 
     @property
     def lambdas(self) -> dict[str, lambda_.Function]:
@@ -114,7 +114,7 @@ class RelightStack(Stack):
             machine_arn=self.machine.state_machine_arn,
         )
 
-    def _tell(self) -> None:
+    def _tell(self, deployment: Deployment) -> None:
         outputs.node_policy(self, self.lanes)
         outputs.tell(
             self,
@@ -132,6 +132,7 @@ class RelightStack(Stack):
             BusName=self.bus.bus.event_bus_name,
             AlertsTopicArn=self.alerts.topic.topic_arn,
             StateMachineArn=self.machine.state_machine_arn,
+            Clusters=",".join(cluster.name for cluster in deployment.clusters),
         )
         outputs.tell_functions(self, {name: it.function_name for name, it in self.lambdas.items()})
         outputs.tell(

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, 
 
 from policies.contract.errors import DependencyError, RelightError
 
-RIGHTS = "docs/operations.md lists the rights that `relight dlq` needs."
+RIGHTS = "docs/operations.md lists the rights that this command needs."
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
 _EXPIRED = {
     "ExpiredToken",

@@ -10,7 +10,7 @@ import pytest
 
 from console import main as console
 from infra.synth import synthesise
-from policies.contract.decisions import parse_message
+from policies.coordination.switches import EVERYTHING, stop_of
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
@@ -60,6 +60,11 @@ def test_the_metrics_are_those_that_functions_write() -> None:
     assert {name for name in told if f'"{name}"' not in code} == set()
 
 
-def test_the_message_that_closes_an_incident_is_one() -> None:
-    (body,) = re.findall(r"'(\{\"type\": .*\})'", TEXT)
-    assert parse_message(body).type == "close"
+def test_a_person_who_stops_everything_by_hand_writes_the_item_that_stops() -> None:
+    assert f"`name` = `{EVERYTHING}`, `sk` = `live`, `mode` = `off`" in TEXT
+    assert stop_of({"name": EVERYTHING, "sk": "live", "mode": "off"})
+
+
+def test_no_recipe_reads_whole_items_of_incidents_or_writes_to_the_queue_of_coordinate() -> None:
+    assert "aws sqs send-message" not in TEXT
+    assert not re.search(r"aws dynamodb .*IncidentsTable", TEXT)

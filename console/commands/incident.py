@@ -1,0 +1,117 @@
+"""Show what Relight is doing about which node, and close what a person has seen to.
+
+  relight incident list                        what is open: parked ones wait for you
+  relight incident list --closed --node i-0abc  the whole history of one instance
+  relight incident show 4be1                   one incident: timeline, facts, why it stands so, what you do next
+  relight incident close 4be1 --reason "board changed"    let its node, its run and its budgets go
+
+An id may be cut as long as it names one alone. Closing undoes nothing in the world: cordon, taint and a stopped run are
+yours. Exit status: 0 done, 1 not done, 2 asked wrongly.
+"""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from console.incident.parts import Parts
+    from console.incident.screen import Screen
+
+DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
+_DAYS, _WAIT = 14, 100.0
+_FAILED, _ASKED_WRONGLY = 1, 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the three subcommands."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|close")
+    common = _common()
+    listing = verbs.add_parser("list", parents=[common], help="open incidents, last changed first")
+    listing.add_argument("--closed", action="store_true", help="closed ones too")
+    listing.add_argument("--node", default="", metavar="NODE", help="of this instance id or node name")
+    listing.add_argument("--job", default="", metavar="JOB", help="of this run")
+    listing.add_argument("--cluster", default="", metavar="CLUSTER", help="of this cluster")
+    show = verbs.add_parser("show", parents=[common], help="one incident, whole")
+    close = verbs.add_parser("close", parents=[common], help="close one that a person has seen to")
+    for verb in (show, close):
+        verb.add_argument("id", metavar="ID", help="the incident's id; its first characters do")
+    close.add_argument("--reason", required=True, type=_text, help="what you found and did")
+    close.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
+    close.add_argument("--yes", action="store_true", help="do not ask")
+    close.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
+    common.add_argument("--region", help="the AWS region (default: that of your profile)")
+    common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+    common.add_argument("--days", type=_positive, default=_DAYS, help=f"how far to look back for closed ones ({_DAYS})")
+    return common
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; AWS is asked under the credentials of the environment."""
+    from console.dlq.adapters.asking import advice
+    from console.incident.wiring import connect
+    from policies.contract.errors import RelightError
+
+    try:
+        return perform(args, connect(args.stack, args.region))
+    except RelightError as error:
+        print(f"relight incident: {error.message} {advice(error)}", file=sys.stderr)
+        return _FAILED
+
+
+def perform(args: argparse.Namespace, parts: "Parts") -> int:
+    """Do it with these parts; RelightError when it cannot be done."""
+    from console.incident.finding import Wish, find_all, find_one
+    from console.incident.screen import Screen
+
+    screen = Screen(as_json=args.json, now=parts.clock())
+    if args.verb == "list":
+        wish = Wish(args.closed, args.node, args.job, args.cluster, args.days)
+        screen.list(find_all(parts, wish), closed=args.closed)
+        return 0
+    if args.verb == "show":
+        screen.show(find_one(parts, args.id, args.days))
+        return 0
+    return _close(args, parts, screen)
+
+
+def _close(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
+    from console.incident.closing import Closing, close
+    from console.incident.finding import find_one
+
+    if not (args.yes or sys.stdin.isatty()):
+        print("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
+        return _ASKED_WRONGLY
+    incident = find_one(parts, args.id, args.days)
+    if not incident.status.is_open:
+        screen.closed(incident, incident)
+        return 0
+    screen.before_close(incident)
+    if not (args.yes or _agrees("Close it?")):
+        print("relight incident: nothing was sent.", file=sys.stderr)
+        return _FAILED
+    screen.closed(close(parts, incident, Closing(args.by, args.reason, args.wait)), incident)
+    return 0
+
+
+def _agrees(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number

@@ -1,0 +1,1 @@
+"""The ports of `console/incident/ports.py` on AWS."""

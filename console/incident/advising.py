@@ -1,0 +1,92 @@
+"""What a person does next about an incident: commands that fit what was done and what was not.
+
+It must not look at the world; so it says where to look first. The words follow docs/operations.md, "A parked incident".
+"""
+
+from collections.abc import Iterator, Sequence
+
+from console.incident.standing import is_given_up, is_isolated, is_run_stopped, may_be_given_up, may_be_stopping
+from policies.contract.rungs import Rung
+from policies.contract.vocabulary import Orchestrator
+from policies.coordination.incident import Incident
+from policies.coordination.states import IncidentStatus
+
+# A piece of a parked incident's reason -> what to look at first.
+_LOOK: tuple[tuple[str, str], ...] = (
+    (
+        "everything is stopped",
+        "Everything is stopped: `relight policy list` says by whom; `relight policy start` ends it.",
+    ),
+    (
+        "is off: stopped",
+        "Its policy was turned off in mid-incident. Decide whether the fault is real, then finish by hand.",
+    ),
+    ("is in shadow: stopped", "Its policy was set to shadow in mid-incident. Decide whether the fault is real."),
+    ("budget ", "See how many nodes fell at once: a switch, a power feed, a bad image. It is rarely the GPUs."),
+    ("approval", "The policy wants your approval. Look at the evidence, then do by hand what it would have done."),
+    ("attempts ended early", "See why its executions end: docs/operations.md, ExecutionsFailed. Mend that first."),
+    ("successor", "See the Auto Scaling group's activities: a Capacity Block or a reservation may be full or over."),
+    ("no Auto Scaling group", "See whether its group stands in the deployment's settings."),
+    ("set aside before", "Several checkpoints did not load: look at the run's own log before you resume it again."),
+    ("the job did not load it", "The run did not load what it was told to: look at its resume logic."),
+    ("checkpoint", "See what is there: relight checkpoints inspect {checkpoints}"),
+    ("overdue", "See which rung it stood at, and what that waited for."),
+    ("the deadline of", "See which rung it stood at, and what that waited for."),
+    ("somebody else", "Two incidents want one node: look at both."),
+)
+
+
+def next_steps(incident: Incident) -> Sequence[str]:
+    """Return the steps in their order; at least one."""
+    if incident.status is IncidentStatus.PARKED:
+        return list(_parked(incident))
+    if incident.status is IncidentStatus.CLOSED:
+        recorded = incident.outcome == "recorded"
+        return ["Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."]
+    if incident.status is IncidentStatus.SETTLING:
+        return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
+    at = incident.current.rung if incident.current else "its close"
+    return [f"Nothing: it is at {at}. If it is not over by {incident.deadline:%H:%M:%S} UTC, somebody is paged."]
+
+
+def _parked(incident: Incident) -> Iterator[str]:
+    yield next((look for piece, look in _LOOK if piece in incident.reason), "Read the reason above.").format(
+        checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…"
+    )
+    yield from _node(incident)
+    yield from _run(incident)
+    yield f'Last: relight incident close {incident.id[:12]} --reason "what you found and did"'
+
+
+def _node(incident: Incident) -> Iterator[str]:
+    instance, name = incident.node.instance_id, incident.node.name
+    if is_given_up(incident):
+        return
+    if may_be_given_up(incident):
+        yield f"See whether it was given up: aws autoscaling describe-auto-scaling-instances --instance-ids {instance}"
+    yield (
+        "If the node is broken: aws autoscaling terminate-instance-in-auto-scaling-group"
+        f" --instance-id {instance} --no-should-decrement-desired-capacity"
+    )
+    if is_isolated(incident):
+        yield (
+            f"If it is sound: kubectl uncordon {name}; kubectl taint nodes {name} relight.dev/isolated:NoSchedule-;"
+            f" kubectl annotate node {name} relight.dev/incident-"
+        )
+
+
+def _run(incident: Incident) -> Iterator[str]:
+    job = incident.job
+    if job is None or not (is_run_stopped(incident) or may_be_stopping(incident)):
+        return
+    if job.orchestrator is Orchestrator.SAGEMAKER:
+        yield f"Training job {job.id} has ended: start its successor by hand, from the checkpoint you choose."
+        return
+    namespace, _, name = job.id.rpartition("/")
+    where = f"kubectl -n {namespace or 'default'}"
+    if Rung.CHOOSE_CHECKPOINT not in incident.done:
+        yield f"Choose where run {job.id} resumes, with its owner: it resumes where its own code looks."
+    yield (
+        f'Let run {job.id} go: {where} patch pytorchjob {name} --type merge -p \'{{"spec": {{"runPolicy":'
+        f' {{"suspend": false}}}}}}\'; {where} annotate pytorchjob {name} relight.dev/suspended-by-'
+    )

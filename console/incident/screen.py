@@ -1,0 +1,128 @@
+"""What the three subcommands print: tables for people, JSON for machines. It must not read or send anything."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from console.incident import document
+from console.incident.advising import next_steps
+from console.incident.standing import held, left
+from policies.coordination.incident import Incident
+
+_SHORT = 12  # of an id of 32: enough to name one
+_STATUSES = {"settling": "cyan", "acting": "cyan", "resuming": "cyan", "parked": "red", "closed": "green"}
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Prints answers to standard output, progress to standard error."""
+
+    as_json: bool
+    now: datetime
+
+    def list(self, incidents: Sequence[Incident], *, closed: bool) -> None:
+        """Print one line an incident."""
+        if self.as_json:
+            self._json({"incidents": [document.line_of(each) for each in incidents]})
+            return
+        if not incidents:
+            print("There is none." if closed else "No incident is open.")
+            return
+        table = _table("incident", "status", "node", "run", "policy", "at", "changed", "why it stands so")
+        for each in incidents:
+            status = Text(each.outcome or each.status, style=_STATUSES[each.status])
+            at = each.current.rung if each.status.is_open and each.current else ""
+            run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
+            row = (status, node, run, each.policy.name, at, self._ago(each.updated_at), each.reason)
+            table.add_row(each.id[:_SHORT], *(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+        out = Console()
+        out.print(table)
+        out.print(Text("Next: relight incident show ID"))
+
+    def show(self, incident: Incident) -> None:
+        """Print one incident, whole."""
+        if self.as_json:
+            self._json(document.whole(incident))
+            return
+        out = Console(soft_wrap=True)
+        status = Text(f"{incident.status} {self._ago(incident.updated_at)}", style=_STATUSES[incident.status])
+        out.print(Text(f"incident {incident.id}", style="bold"), status)
+        for name, value in _head(incident):
+            out.print(Text(f"{name:<10}", style="dim"), Text(value))
+        out.print(Text("\nseconds since the first sign", style="dim"))
+        for seconds, entry in document.timeline(incident):
+            style = "red" if entry.alert == "page" else ""
+            out.print(Text(f"{seconds:>9.1f}  {entry.stage:<18} {entry.detail}".rstrip(), style=style))
+        for name, value in document.facts(incident).items():
+            out.print(Text(f"{name:<18}", style="dim"), Text(_fact(value)))
+        for each in document.refused(incident):
+            out.print(Text(f"refused step {each.get('step')}: {each.get('reason')}"))
+        out.print(Text("\nnext", style="bold"))
+        for step in next_steps(incident):
+            out.print(Text(f"- {step}"))
+
+    def before_close(self, incident: Incident) -> None:
+        """Say on standard error what closing lets go and what it does not."""
+        if self.as_json:
+            return
+        print(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason or incident.status}", file=sys.stderr)
+        for title, lines in (("Closing lets go", held(incident)), ("It does not undo", left(incident))):
+            if lines:
+                print("\n  ".join([f"{title}:", *lines]), file=sys.stderr)
+        if incident.status.is_running:
+            print("It is still at work: what it does in this moment ends half-way.", file=sys.stderr)
+
+    def closed(self, incident: Incident, before: Incident) -> None:
+        """Say that it is closed."""
+        if self.as_json:
+            self._json(document.closed_document(incident, before))
+            return
+        print(f"{incident.id} is closed: {incident.reason or incident.outcome}")
+
+    def _ago(self, moment: datetime) -> str:
+        seconds = max(int((self.now - moment).total_seconds()), 0)
+        for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+            if seconds >= 2 * length:
+                return f"{seconds // length} {unit} ago"
+        return f"{seconds} s ago"
+
+    @staticmethod
+    def _json(found: dict[str, Any]) -> None:
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+
+
+def _head(incident: Incident) -> list[tuple[str, str]]:
+    node, job, policy = incident.node, incident.job, incident.policy
+    place = ", ".join(each for each in (node.instance_id, node.instance_type, node.availability_zone) if each)
+    rank = f", rank {job.rank}" if job and job.rank is not None else ""
+    told = [
+        ("node", f"{node.name} ({place}), cluster {incident.cluster}"),
+        ("run", f"{job.id}{rank}" if job else "none was known on the node"),
+        ("policy", f"{policy.name}, revision {policy.revision}: {', '.join(policy.do)}"),
+        ("why", policy.why),
+        *(("seen", message) for message in incident.messages),
+        ("reason", incident.reason),
+        ("outcome", incident.outcome),
+        ("execution", "" if document.is_recorded(incident) else f"{incident.execution} (attempt {incident.attempt})"),
+        ("done", ", ".join(incident.done)),
+        ("to come", ", ".join(document.to_come(incident))),
+    ]
+    return [(name, value) for name, value in told if value]
+
+
+def _fact(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table

@@ -1,0 +1,75 @@
+"""Where an incident stands in the world, as far as its own document tells: what it holds, what it left changed.
+
+It must not ask AWS or Kubernetes: those may have moved on.
+"""
+
+from collections.abc import Sequence
+
+from policies.contract.rungs import Rung
+from policies.coordination.incident import Incident
+from policies.coordination.limits import limits_of
+from policies.coordination.plan import STOOD_ASIDE
+
+
+def is_run_stopped(incident: Incident) -> bool:
+    """Whether it stopped its run and has not let it go since."""
+    if incident.facts.get(STOOD_ASIDE):
+        return False
+    moved = [rung for rung in incident.done if rung in {Rung.SUSPEND_JOB, Rung.RESUME_JOB}]
+    return bool(moved) and moved[-1] is Rung.SUSPEND_JOB
+
+
+def may_be_stopping(incident: Incident) -> bool:
+    """Whether it was about to stop its run when it came to a halt."""
+    return _is_at(incident, Rung.SUSPEND_JOB) and not is_run_stopped(incident)
+
+
+def is_given_up(incident: Incident) -> bool:
+    """Whether the instance was given up."""
+    return bool({Rung.REPLACE_NODE, Rung.FENCE_NODE} & set(incident.done))
+
+
+def may_be_given_up(incident: Incident) -> bool:
+    """Whether it was about to give the instance up when it came to a halt."""
+    return _is_at(incident, Rung.REPLACE_NODE) or _is_at(incident, Rung.FENCE_NODE)
+
+
+def is_isolated(incident: Incident) -> bool:
+    """Whether the node was cordoned, and still stands."""
+    return (Rung.ISOLATE in incident.done or _is_at(incident, Rung.ISOLATE)) and Rung.REPLACE_NODE not in incident.done
+
+
+def held(incident: Incident) -> Sequence[str]:
+    """Return what closing it releases."""
+    if not incident.status.is_open:
+        return ()
+    budgets = [f"its share of the budget {scope}" for scope in limits_of(incident)] if incident.acted else []
+    hold = incident.job is not None and incident.needs_job_stopped and incident.acted
+    run = [f"its hold on run {incident.job.id}, if it has one"] if incident.job and hold else []
+    return [f"the lease of {incident.generation}: new faults of this instance open incidents again", *run, *budgets]
+
+
+def left(incident: Incident) -> Sequence[str]:
+    """Return what closing it does not undo."""
+    node, found = incident.node, []
+    if is_isolated(incident):
+        found.append(f"the cordon and the taint of node {node.name}")
+    if incident.job and is_run_stopped(incident):
+        found.append(f"run {incident.job.id}, which stays stopped")
+    elif incident.job and may_be_stopping(incident):
+        found.append(f"run {incident.job.id}, which may be stopped")
+    if not is_given_up(incident):
+        found.append(f"the instance {node.instance_id}, which {_given_up(incident)}")
+    return found
+
+
+def _given_up(incident: Incident) -> str:
+    return "may have been given up" if may_be_given_up(incident) else "was not replaced"
+
+
+def _is_at(incident: Incident, rung: Rung) -> bool:
+    """Whether this rung was handed to its executor and did not come back done, so that it may have had its effect."""
+    if incident.reason.startswith(rung):  # "replace_node failed: …", wherever the ladder went from there
+        return True
+    handed = incident.ask is not None and incident.ask.answer.rung is rung
+    return incident.current is not None and incident.current.rung is rung and (incident.under_way or handed)

@@ -1,0 +1,108 @@
+"""`relight incident` and `relight policy stop` on the deployed stack."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.adapters.policies import DynamoPolicies
+from functions.ports.policies import Head
+from policies.contract.decisions import Finding
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.incident import incident_id
+from tests.integration.console.deployed import ON_CALL, Deployed, Relight
+from tests.tools.incidents import POLICY, finding, findings, plan
+
+RUNBOOK = Path(__file__).resolve().parents[3] / "docs/operations.md"
+Eventually = Callable[[Callable[[], Any]], Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience(deployed: Deployed) -> Iterator[None]:
+    """Hide messages as long as the template does: the stack is shared with stories in which they die early."""
+    hide(deployed, seconds=30)
+    yield
+    hide(deployed, seconds=1)
+
+
+def hide(deployed: Deployed, *, seconds: int) -> None:
+    deployed.client("sqs").set_queue_attributes(
+        QueueUrl=deployed.outputs["DecisionsQueueUrl"], Attributes={"VisibilityTimeout": str(seconds)}
+    )
+
+
+def send(deployed: Deployed, found: Finding) -> str:
+    """Have coordinate hear of *found*, as triage would; return the id of its incident."""
+    message = findings(found)
+    deployed.client("sqs").send_message(
+        QueueUrl=deployed.outputs["DecisionsQueueUrl"],
+        MessageBody=message.to_json(),
+        MessageGroupId=message.cluster,
+        MessageDeduplicationId=message.deduplication_id,
+    )
+    return incident_id(found.generation, found.id)
+
+
+def put_in_force(deployed: Deployed) -> None:
+    policies = DynamoPolicies(deployed.client("dynamodb"), deployed.outputs["PoliciesTable"])
+    if policies.head(POLICY) is None:
+        policies.put_head(Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}"), after=0)
+
+
+def fault(node: str) -> Finding:
+    return finding(node, policy=plan(approval=True, settle=0), seen=datetime.now(UTC), cluster="training")
+
+
+def listed(relight: Relight, *words: str) -> Sequence[dict[str, Any]]:
+    found: Sequence[dict[str, Any]] = relight.json("incident", "list", *words)[1]["incidents"]
+    return found
+
+
+def test_a_parked_incident_is_found_read_and_closed(
+    deployed: Deployed, relight: Relight, eventually: Eventually
+) -> None:
+    put_in_force(deployed)
+    incident = send(deployed, fault("i-parked"))
+    (line,) = eventually(lambda: [each for each in listed(relight) if each["status"] == "parked"])
+    assert (line["id"], line["instance"], line["job"]) == (incident, "i-parked", "train/llm")
+    assert [each["id"] for each in listed(relight, "--node", "i-parked")] == [incident]
+    assert [each["id"] for each in listed(relight, "--job", "train/llm")] == [incident]
+
+    status, shown = relight("incident", "show", incident[:10])
+    assert status == 0
+    assert "wants a person's approval" in shown
+    assert f"{incident}-1" in shown
+    status, document = relight.json("incident", "show", incident)
+    assert [entry["stage"] for entry in document["timeline"]] == ["seen", "queued", "decided", "parked"]
+
+    words = ("incident", "close", incident[:10], "--reason", "the board was changed", "--by", "kim", "--yes")
+    status, closed = relight.json(*words)
+    assert (status, closed["status"], closed["reason"]) == (0, "closed", "by kim: the board was changed")
+    assert listed(relight) == []
+    assert [each["id"] for each in listed(relight, "--closed", "--node", "i-parked")] == [incident]
+    assert relight(*words)[0] == 0
+
+
+def test_a_stop_is_read_before_anything_opens_and_ends_when_it_is_taken_back(
+    deployed: Deployed, relight: Relight, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_in_force(deployed)
+    monkeypatch.setenv("POLICIES_TABLE", deployed.outputs["PoliciesTable"])
+    assert relight("policy", "stop", "--reason", "a bad image", "--edited-by", "kim")[0] == 0
+    send(deployed, fault("i-stopped"))
+    (line,) = eventually(lambda: listed(relight, "--closed", "--node", "i-stopped"))
+    assert (line["outcome"], "everything is stopped by kim: a bad image" in line["reason"]) == ("recorded", True)
+    assert relight("policy", "start")[0] == 0
+    again = send(deployed, fault("i-again"))
+    eventually(lambda: [each for each in listed(relight, "--node", "i-again") if each["status"] == "parked"])
+    assert relight("incident", "close", again, "--reason", "done", "--yes")[0] == 0
+
+
+def test_the_rights_in_the_runbook_are_those_that_were_used(deployed: Deployed) -> None:
+    used = {call.action for call in deployed.aws.recorded_calls() if call.principal == ON_CALL}
+    named = set(re.findall(r"`([a-z0-9]+:[A-Z]\w+)\*?`", RUNBOOK.read_text()))
+    assert {"dynamodb:Query", "sqs:SendMessage"} <= used
+    assert used <= named

@@ -1,0 +1,59 @@
+"""The command with twins, over incidents that coordinate itself made in the virtual world."""
+
+import argparse
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from console.commands import incident as command
+from console.incident.parts import Parts
+from console.incident.ports import Closings
+from console.incident.twins import MemoryIncidents
+from functions.acts.act import Act
+from policies.contract.decisions import CloseMessage
+from policies.contract.rungs import Rung
+from policies.coordination.incident import Incident
+from tests.tools.fleet_acts import Site, acts_on
+from tests.tools.incidents import CLUSTER, START, finding, findings, plan
+from tests.tools.world import World
+
+
+@dataclass
+class Sending:
+    """Closings that reach the world's coordinate, unless it is deaf."""
+
+    world: World
+    deaf: bool = False
+    sent: list[CloseMessage] = field(default_factory=list)
+
+    def send(self, message: CloseMessage, at: datetime) -> None:
+        self.sent.append(message)
+        if not self.deaf:
+            self.world.send(message)
+
+
+class Desk:
+    def __init__(self, acts: dict[Rung, Act] | None = None) -> None:
+        self.world = World(lambda _: {**acts_on(Site()), **(acts or {})})
+        self.closings = Sending(self.world)
+        self.slept: list[float] = []
+
+    def break_node(self, node: str = "i-1", *, after: float = 0.0) -> None:
+        self.world.send(findings(finding(node, policy=plan(deadline=6000))), after=after)
+
+    def after(self, seconds: float) -> "Desk":
+        self.world.run(seconds)
+        return self
+
+    def incident(self, node: str = "i-1") -> Incident:
+        return self.world.incident(node)
+
+    def run(self, *words: str) -> int:
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        closings: Closings = self.closings
+        parts = Parts([CLUSTER], MemoryIncidents(self.world.store), closings, lambda: self.world.now, self._pause)
+        return command.perform(parser.parse_args(words), parts)
+
+    def _pause(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.world.run((self.world.now - START + timedelta(seconds=seconds)).total_seconds())
