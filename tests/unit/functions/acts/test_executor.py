@@ -54,7 +54,7 @@ def test_each_executor_is_wired_with_its_acts(name: str, monkeypatch: pytest.Mon
 def test_a_request_becomes_a_report_that_is_json() -> None:
     documents = MemoryStore()
     decision = decide(Snapshot(CLUSTER), [findings(finding())], START, rules=RULES)
-    for change in (*decision.guards, *decision.incidents):
+    for change in (change for changes in decision.rounds for change in changes):
         documents.write(change)
     incident = decision.incidents[0].after
     cluster = MemoryCluster(nodes={"n": Node("n", "1", incident.node.instance_id)})
