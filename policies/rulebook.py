@@ -81,7 +81,8 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     rules = tuple(
         _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
     )
-    named = {value for rule in rules for term, _ in rule.when.terms if term.path == XID for value in term.texts}
+    terms = (term for rule in rules for alternative in rule.when.alternatives for term, _read in alternative)
+    named = {value for term in terms if term.path == XID for value in term.texts}
     horizons = {rule.name: rule.measure.within + rule.measure.cooling + LATENESS_MS for rule in rules}
     return Rulebook(rules, horizons, frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER})
 

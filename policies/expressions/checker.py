@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import cel
 
 from policies.expressions.members import ATTRIBUTE_ROOT, ATTRIBUTES, MEMBERS, NUMBERS, ROOTS, WORDS, is_member
-from policies.expressions.native import read_conjunction
+from policies.expressions.native import read_alternatives
 from policies.expressions.paths import MACROS, Path, closing, macros, paths
 from policies.expressions.tokens import NotAnExpressionError, Token, tokenise
 from policies.problems import Problem
@@ -85,11 +85,14 @@ def _attributes(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
 
 
 def pinned(tokens: Sequence[Token], path: str) -> frozenset[str | int]:
-    """Return the values to which a top-level term ties *path*; empty when it may hold anything."""
-    for term in read_conjunction(tokens).terms:
-        if term.path == path and not term.negated:
-            return term.texts
-    return frozenset()
+    """Return the values to which each alternative ties *path* by a term; empty when it may hold anything."""
+    values: frozenset[str | int] = frozenset()
+    for alternative in read_alternatives(tokens):
+        tied = [term.texts for term in alternative.terms if term.path == path and not term.negated]
+        if not tied:
+            return frozenset()
+        values |= tied[0]
+    return values
 
 
 def _words(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import cel
 
 from policies.contract.events import FaultEvent
 from policies.expressions.members import ROOTS, NodeFacts, Reader, is_member, reader_of
-from policies.expressions.native import Term, read_conjunction
+from policies.expressions.native import Term, read_alternatives
 from policies.expressions.paths import paths
 from policies.expressions.tokens import tokenise
 
@@ -24,27 +24,33 @@ class Unanswered:
     reason: str
 
 
+Terms = tuple[tuple[Term, Reader], ...]
+
+
 @dataclass(frozen=True)
 class Expression:
-    """A compiled condition. ``program`` is None when the plain terms say everything."""
+    """A compiled condition: it holds only if all terms of one of the ``alternatives`` do.
+
+    ``program`` is None when these plain terms say everything; else CEL answers what they do not deny.
+    """
 
     text: str
-    terms: tuple[tuple[Term, Reader], ...]
+    alternatives: tuple[Terms, ...]
     program: "cel.Program | None" = field(repr=False, default=None)
     members: tuple[tuple[str, Reader], ...] = ()
 
     def ask(self, event: FaultEvent, node: NodeFacts) -> bool | Unanswered:
         """Say whether the condition holds; never raises."""
-        missing = ""
-        for term, read in self.terms:
-            value = read(event, node)
-            if value is None:
-                missing = missing or term.path
-            elif not term.holds(value):
-                return False
-        if self.program is not None:
+        is_open, missing = False, ""
+        for terms in self.alternatives:
+            absent = _absent(terms, event, node)
+            if absent is not None:
+                is_open, missing = True, missing or absent
+                if not absent and self.program is None:
+                    return True
+        if is_open and self.program is not None:
             return self._ask_cel(self.program, event, node)
-        return Unanswered(missing, "is not there") if missing else True
+        return Unanswered(missing, "is not there") if is_open else False
 
     def _ask_cel(self, program: "cel.Program", event: FaultEvent, node: NodeFacts) -> bool | Unanswered:
         context = self._context(event, node)
@@ -72,26 +78,39 @@ class Expression:
 
     def discharge(self, known: dict[str, Any]) -> "Expression | None":
         """Return what is left to ask when these members are *known*; None when the answer is already no."""
-        for term, _read in self.terms:
-            if term.path in known and not term.holds(known[term.path]):
-                return None
-        left = tuple((term, read) for term, read in self.terms if term.path not in known)
-        return Expression(self.text, left, self.program, self.members)
+        left = tuple(
+            tuple((term, read) for term, read in terms if term.path not in known)
+            for terms in self.alternatives
+            if all(term.holds(known[term.path]) for term, _read in terms if term.path in known)
+        )
+        return Expression(self.text, left, self.program, self.members) if left else None
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing is left to ask: it holds."""
-        return not self.terms and self.program is None
+        return () in self.alternatives and self.program is None
+
+
+def _absent(terms: Terms, event: FaultEvent, node: NodeFacts) -> str | None:
+    """Return None when one of *terms* is false, else the first member they miss, else nothing: they hold."""
+    absent = ""
+    for term, read in terms:
+        value = read(event, node)
+        if value is None:
+            absent = absent or term.path
+        elif not term.holds(value):
+            return None
+    return absent
 
 
 def compile_expression(text: str) -> Expression:
     """Return the compiled *text*, which `checker.check` found good; else ValueError."""
     tokens = tokenise(text)
-    conjunction = read_conjunction(tokens)
+    alternatives = read_alternatives(tokens)
     names = {path.member for path in paths(tokens) if is_member(path.member)}
     return Expression(
         text=text,
-        terms=tuple((term, reader_of(term.path)) for term in conjunction.terms),
-        program=None if conjunction.whole else cel.compile(text),
+        alternatives=tuple(tuple((term, reader_of(term.path)) for term in one.terms) for one in alternatives),
+        program=None if all(one.whole for one in alternatives) else cel.compile(text),
         members=tuple((name, reader_of(name)) for name in sorted(names)),
     )

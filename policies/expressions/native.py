@@ -1,7 +1,7 @@
-"""Answers plain conjunctions (`a == 1 && b in ["x"]`) without CEL, with the same answers.
+"""Answers plain conditions (`a == 1 && b in ["x"] || c == 2`) without CEL, with the same answers.
 
 Decides which terms of an expression are plain and what they say. A missing member is no answer; as in CEL, one false
-term makes the whole false even then. A property test holds it against CEL.
+term makes a conjunction false even then, and one true alternative the whole true. A property test holds it against CEL.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from policies.expressions.members import LISTS, is_member
-from policies.expressions.paths import paths
+from policies.expressions.paths import closing, paths
 from policies.expressions.tokens import Token
 
 LARGEST_EXACT = 2**53  # beyond it CEL compares ints with doubles by rounding, Python exactly
@@ -33,28 +33,44 @@ class Term:
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The plain terms of an expression; ``whole`` when it has no others."""
+    """The plain terms of one alternative; ``whole`` when it has no others."""
 
     terms: tuple[Term, ...]
     whole: bool
 
 
-def read_conjunction(tokens: Sequence[Token]) -> Conjunction:
+def read_alternatives(tokens: Sequence[Token]) -> tuple[Conjunction, ...]:
+    """Return what *tokens* joins by `||` at its top, one conjunction each; it holds only if one of them does."""
+    bare = _unwrap(tokens)
+    if len(_split(bare, "?")) > 1:  # binds weaker than `||`
+        return (Conjunction((), whole=False),)
+    return tuple(_read_conjunction(_unwrap(part)) for part in _split(bare, "||"))
+
+
+def _read_conjunction(tokens: Sequence[Token]) -> Conjunction:
     """Return the plain terms that *tokens* joins by `&&` at its top; none when it is joined otherwise."""
-    parts = _split(tokens)
+    if len(_split(tokens, "||", "?")) > 1:
+        return Conjunction((), whole=False)
+    parts = _split(tokens, "&&")
     terms = [_term(part) for part in parts]
     plain = tuple(term for term in terms if term is not None)
-    return Conjunction(plain, whole=bool(parts) and len(plain) == len(parts))
+    return Conjunction(plain, whole=len(plain) == len(parts))
 
 
-def _split(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+def _unwrap(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return *tokens* without brackets around all of them."""
+    while tokens and tokens[0].is_op("(") and closing(tokens, 0) == len(tokens) - 1:
+        tokens = tokens[1:-1]
+    return tokens
+
+
+def _split(tokens: Sequence[Token], *joints: str) -> list[Sequence[Token]]:
+    """Return the parts of *tokens* between those operators, outside of any brackets."""
     parts: list[Sequence[Token]] = []
     depth = start = 0
     for at, token in enumerate(tokens):
         depth += token.is_op("(", "[", "{") - token.is_op(")", "]", "}")
-        if depth == 0 and token.is_op("||", "?"):
-            return []
-        if depth == 0 and token.is_op("&&"):
+        if depth == 0 and token.is_op(*joints):
             parts.append(tokens[start:at])
             start = at + 1
     return [*parts, tokens[start:]]

@@ -72,6 +72,14 @@ def _term(draw: st.DrawFn) -> str:
 
 @st.composite
 def expressions(draw: st.DrawFn) -> str:
+    alternatives = [_conjunction(draw) for _ in range(draw(st.integers(1, 3)))]
+    if len(alternatives) > 1:
+        alternatives = [draw(st.sampled_from([one, f"({one})", f"(({one}))"])) for one in alternatives]
+    whole = draw(st.sampled_from([" || ", "||", "\n  || "])).join(alternatives)
+    return draw(st.sampled_from([whole, whole, f"({whole})", f"{whole} ? true : false"]))
+
+
+def _conjunction(draw: st.DrawFn) -> str:
     terms = [_term(draw) for _ in range(draw(st.integers(1, 4)))]
     return draw(st.sampled_from([" && ", "&&", " &&\n  "])).join(terms)
 
@@ -105,7 +113,7 @@ def nodes(draw: st.DrawFn) -> NodeFacts:
 
 
 def _through_cel(expression: Expression, event: FaultEvent, node: NodeFacts) -> bool | type[Unanswered]:
-    whole = Expression(expression.text, (), cel.compile(expression.text), expression.members)
+    whole = Expression(expression.text, ((),), cel.compile(expression.text), expression.members)
     return _kind(whole.ask(event, node))
 
 
@@ -135,6 +143,8 @@ def test_what_the_index_knows_beforehand_changes_no_answer(text: str, event: Fau
         'event.kind == "gpu.xid" && event.attributes.xid == 79',
         'event.kind == "gpu.ecc_uncorrected" && node.gpu_architecture in ["ampere", "hopper", "blackwell"]',
         'event.attributes["xid"] in [13, 31]',
+        'event.kind == "gpu.xid" || event.attributes.xid == 79',
+        '(event.kind == "gpu.xid" && event.attributes.xid == 79) || event.kind == "gpu.lost"',
     ],
 )
 def test_plain_policies_need_no_cel(text: str) -> None:
@@ -145,7 +155,8 @@ def test_plain_policies_need_no_cel(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'event.kind == "gpu.xid" || event.attributes.xid == 79',
+        'event.kind == "gpu.xid" || !(event.attributes.xid == 79)',
+        'event.kind == "gpu.xid" && (event.attributes.xid == 79 || event.count == 2)',
         '!(event.kind == "gpu.xid")',
         "node.in_maintenance",
         "event.attributes.ratio == 0.5",
