@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from policies.contract.vocabulary import Action, EvidenceRule
+from policies.expressions.expression import compile_expression
 from policies.loader import load_text
 from policies.model import Policy
 
@@ -36,6 +37,11 @@ def test_the_five_faults_of_the_main_line_are_covered() -> None:
         "79": (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB),
         "94": (Action.RESTART_PROCESS,),
     }
+
+
+def test_a_lost_gpu_is_answered_without_cel_though_two_lines_tell_of_it() -> None:
+    condition = compile_expression(load(FOLDER / "xid-79-fell-off-the-bus.yaml").when)
+    assert (condition.program, len(condition.alternatives)) == (None, 2)
 
 
 def test_a_lost_gpu_is_latched_and_has_a_way_out_when_replacing_fails() -> None:
