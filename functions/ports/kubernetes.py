@@ -83,7 +83,7 @@ class JobName:
 class Job:
     """A training job. ``finished`` is ``Succeeded``, ``Failed`` or empty; ``replicas`` are its kinds of pods.
 
-    ``created_at`` tells it from a namesake of before; ``queue`` is the Kueue queue that admits it, empty when none does.
+    ``created_at`` tells it from an earlier namesake; ``queue`` is the Kueue queue that admits it, or empty.
     """
 
     name: JobName

@@ -66,7 +66,7 @@ def write_line(incident: Incident, line: Line) -> Incident:
 def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     match happening:
-        case Joined(note, messages):
+        case Joined(note, messages, _):
             told = tuple(dict.fromkeys((*incident.messages, *messages)))[:MOST_MESSAGES]
             changes = {"findings": (*incident.findings, note), "messages": told}
         case Advanced(report) | Skipped(report):

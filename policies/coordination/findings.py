@@ -7,12 +7,15 @@ from datetime import datetime
 
 from policies.contract.decisions import Finding, FindingsMessage
 from policies.contract.errors import BadInputError
+from policies.contract.times import add_seconds
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
-from policies.coordination.opening import open_or_record
+from policies.coordination.opening import lay_out_finding, open_or_record, why_nobody_acts
 from policies.coordination.rules import Rules
 from policies.coordination.working import Working
+
+DYING_SECONDS = 3600.0  # an instance that ends prints for minutes, large ones for many; its lease outlives that by days
 
 
 def take_findings(work: Working, message: FindingsMessage, rules: Rules, now: datetime) -> None:
@@ -32,17 +35,32 @@ def _take(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
     if known:
         _finish(work, known)
     elif lease and holder and (_is_history(lease, finding) or (not lease.released and holder.status.is_open)):
-        work.incidents[holder.id] = join(holder, finding, rules, now)
+        _join(work, holder, finding, rules, now)
     else:
         late = finding.late or bool(lease and _is_history(lease, finding))
         open_or_record(work, finding.model_copy(update={"late": late}), rules, now)
 
 
+def _join(work: Working, holder: Incident, finding: Finding, rules: Rules, now: datetime) -> None:
+    layout = lay_out_finding(finding, rules)
+    switched = work.snapshot.switches.why_not(finding.policy.name)
+    acts = holder.status.is_open and not why_nobody_acts(finding, layout, switched, now)
+    joined = join(holder, finding, layout.rungs if acts else (), rules, now)
+    if joined == holder:
+        _finish(work, holder)
+    else:
+        work.incidents[holder.id] = joined
+
+
 def _is_history(lease: Lease, finding: Finding) -> bool:
-    """Whether the finding speaks of a node that was given up, or of the time before it recovered."""
+    """Whether the finding speaks of a node that was given up, or of the time before it recovered.
+
+    A node that was given up and still speaks long after lives on, stopped and started again by a person perhaps.
+    """
     if lease.released_at is None:
         return False
-    return lease.outcome == "replaced" or finding.observed_at <= lease.released_at
+    ends = add_seconds(lease.released_at, DYING_SECONDS if lease.outcome == "replaced" else 0.0)
+    return finding.observed_at <= ends
 
 
 def _finish(work: Working, incident: Incident) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from policies.contract.decisions import RungReport
+from policies.contract.rungs import Rung
 from policies.coordination.notes import STAGE_OF, Alert, FindingNote, PlannedRung, Stage
 
 
@@ -43,14 +44,21 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Joined:
-    """One more finding on the same node: the same cause, or news that comes too late."""
+    """One more finding on the same node: the same cause, or news that comes too late.
+
+    ``unmet`` are rungs that its policy wants and that this incident, on its way already, does not carry out.
+    """
 
     note: FindingNote
     messages: tuple[str, ...] = ()
+    unmet: tuple[Rung, ...] = ()
 
     def line(self, now: datetime) -> Line:
         late = " (late)" if self.note.late else ""
-        return Line("joined", now, f"{self.note.policy}: {self.note.kind}{late}")
+        said = f"{self.note.policy}: {self.note.kind}{late}"
+        if not self.unmet:
+            return Line("joined", now, said)
+        return Line("joined", now, f"{said}; it wants {', '.join(self.unmet)}, and nobody does that here", "page")
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,14 @@ class Incident(Model):
         """Whether anything in the world may have been touched."""
         return any(entry.stage == "settled" for entry in self.timeline)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether it keeps no further note."""
+        return len(self.findings) >= MOST_NOTES
+
     def knows(self, finding_id: str) -> bool:
-        """Whether this finding is among its notes, or too many are to tell."""
-        return len(self.findings) >= MOST_NOTES or any(note.id == finding_id for note in self.findings)
+        """Whether this finding is among its notes."""
+        return any(note.id == finding_id for note in self.findings)
 
 
 def latest_lines(incident: Incident) -> tuple[Entry, ...]:

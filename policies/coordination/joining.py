@@ -1,13 +1,16 @@
 """One more finding about a node that has an incident: common cause, so one answer for all of it.
 
-While the incident settles, the news still shapes its plan; later only a death does, as long as the node was not given
-up. It must not know leases or executions.
+While the incident settles, the news still shapes its plan: a policy that wants more leads from then on. Later only a
+death does, as long as the node was not given up; what else is wanted is a person's. It must not know leases or
+executions.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from policies.contract.decisions import Finding
+from policies.contract.decisions import Finding, PolicyPlan
 from policies.contract.rungs import Rung
+from policies.contract.times import add_seconds
 from policies.coordination.evolve import evolve
 from policies.coordination.happenings import Joined
 from policies.coordination.incident import Incident
@@ -19,15 +22,49 @@ from policies.coordination.states import IncidentStatus
 _GIVES_UP = frozenset({Rung.SUSPEND_JOB, Rung.REPLACE_NODE})
 
 
-def join(incident: Incident, finding: Finding, rules: Rules, now: datetime) -> Incident:
-    """Return *incident* with *finding* among its notes, and its plan as the news wants it."""
-    note = FindingNote.of(finding).model_copy(update={"late": finding.late or not incident.status.is_open})
-    joined = evolve(incident, Joined(note, finding.messages), now)
-    if joined.status is IncidentStatus.SETTLING:
-        return plan_anew(joined.model_copy(update={"job": joined.job or finding.job}), rules)
+def join(incident: Incident, finding: Finding, wanted: Sequence[PlannedRung], rules: Rules, now: datetime) -> Incident:
+    """Return *incident* with *finding* among its notes, and its plan as the news wants it.
+
+    *wanted* are the rungs that the finding's policy would carry out here, none when it may not act.
+    """
+    unmet = _unmet(incident, wanted)
+    if incident.status is IncidentStatus.SETTLING:
+        joined = _noted(incident, finding, (), now)
+        joined = joined.model_copy(update={"job": joined.job or finding.job})
+        return plan_anew(_led_by(joined, finding.policy) if unmet else joined, rules)
+    joined = _noted(incident, finding, unmet, now)
     if joined.status is IncidentStatus.ACTING and finding.kind in MAYBE_DEAD:
         return _fence_first(joined, rules)
     return joined
+
+
+def _unmet(incident: Incident, wanted: Sequence[PlannedRung]) -> tuple[Rung, ...]:
+    """Return what *incident* does not carry out; a fence is added below where it helps, and needless once given up."""
+    planned = {each.rung for each in incident.rungs}
+    known = planned | {Rung.FENCE_NODE} if Rung.REPLACE_NODE in planned else planned
+    return tuple(each.rung for each in wanted if each.rung not in known)
+
+
+def _noted(incident: Incident, finding: Finding, unmet: tuple[Rung, ...], now: datetime) -> Incident:
+    """Return *incident* with a note; of a storm only the first ones are kept."""
+    if incident.is_full:
+        return incident
+    note = FindingNote.of(finding).model_copy(update={"late": finding.late or not incident.status.is_open})
+    return evolve(incident, Joined(note, finding.messages, unmet), now)
+
+
+def _led_by(incident: Incident, policy: PolicyPlan) -> Incident:
+    """Return *incident* under the *policy* that wants more, with what the one before asked for as well."""
+    before = incident.policy
+    leading = policy.model_copy(
+        update={
+            "do": tuple(dict.fromkeys((*policy.do, *before.do))),
+            "limits": {**before.limits, **policy.limits},
+            "approval": policy.approval or before.approval,
+        }
+    )
+    deadline = max(incident.deadline, add_seconds(incident.settle_until, policy.deadline_seconds))
+    return incident.model_copy(update={"policy": leading, "deadline": deadline})
 
 
 def plan_anew(incident: Incident, rules: Rules) -> Incident:

@@ -21,9 +21,9 @@ from policies.coordination.working import Working
 
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
     """Open an incident for *finding* and have it started, or record the decision."""
-    layout = _lay_out(finding, rules)
+    layout = lay_out_finding(finding, rules)
     switched = work.snapshot.switches.why_not(finding.policy.name)
-    reason = _why_not(finding, layout, switched, now)
+    reason = why_nobody_acts(finding, layout, switched, now)
     draft = _draft(finding, layout, rules, now)
     if reason:
         alert = "notify" if switched else _alert(finding)
@@ -43,7 +43,8 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     work.start(work.incidents[draft.id])
 
 
-def _lay_out(finding: Finding, rules: Rules) -> Layout:
+def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
+    """Return the rungs that *finding*'s policy asks for."""
     return lay_out(
         finding.policy.do,
         orchestrator=rules.orchestrator_of(finding.node.cluster, finding.job),
@@ -52,7 +53,7 @@ def _lay_out(finding: Finding, rules: Rules) -> Layout:
     )
 
 
-def _why_not(finding: Finding, layout: Layout, switched: str, now: datetime) -> str:
+def why_nobody_acts(finding: Finding, layout: Layout, switched: str, now: datetime) -> str:
     """Return why nobody acts on *finding*, empty when somebody does. *switched* is why its policy may not act now."""
     decided = ", ".join(finding.policy.do)
     age = (now - finding.observed_at).total_seconds()

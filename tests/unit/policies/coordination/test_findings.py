@@ -1,15 +1,20 @@
+from typing import Any
+
 import pytest
 
-from policies.contract.decisions import Finding
+from policies.contract.decisions import Finding, Limit
 from policies.contract.events import JobRef
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, Orchestrator, PolicyMode
 from policies.coordination.decide import decide
+from policies.coordination.findings import DYING_SECONDS
 from policies.coordination.incident import MOST_NOTES, Incident
 from policies.coordination.leases import release
 from policies.coordination.snapshot import Decision, Snapshot
 from policies.coordination.states import IncidentStatus
 from tests.tools.incidents import CLUSTER, JOB, RULES, START, at, finding, findings, plan
+
+LIMIT = Limit(at_most=2, within_seconds=600)
 
 
 def taken(*each: Finding, snapshot: Snapshot | None = None, now: float = 1) -> Decision:
@@ -135,6 +140,52 @@ def test_a_storm_of_findings_costs_no_more_writes_than_it_has_notes() -> None:
     assert not taken(finding(name="one-more"), snapshot=full).incidents
 
 
+def test_a_storm_before_a_recovery_does_not_swallow_the_fault_after_it() -> None:
+    snapshot = left_behind("recovered", 500)
+    (holder,) = snapshot.incidents.values()
+    full = holder.model_copy(update={"findings": holder.findings * MOST_NOTES})
+    snapshot = Snapshot(CLUSTER, {full.id: full}, snapshot.leases)
+    decision = taken(finding(name="b", seen=at(501)), snapshot=snapshot, now=502)
+    assert only(decision).status is IncidentStatus.SETTLING
+    assert len(decision.starts) == 1
+
+
+WEAK = plan(Action.ISOLATE, limits={"isolations": LIMIT}, deadline=60)
+
+
+def test_a_policy_that_wants_more_leads_while_the_incident_settles() -> None:
+    snapshot = after(taken(finding(policy=WEAK)))
+    strong = plan(limits={"replacements": LIMIT}).model_copy(update={"name": "strong"})
+    joined = only(taken(finding(name="b", policy=strong), snapshot=snapshot))
+    assert Rung.REPLACE_NODE in [each.rung for each in joined.rungs]
+    assert joined.policy.name == "strong"
+    assert set(joined.policy.limits) == {"isolations", "replacements"}
+    assert joined.deadline == at(921)
+    weaker_again = only(
+        taken(finding(name="c", policy=WEAK), snapshot=Snapshot(CLUSTER, {joined.id: joined}, snapshot.leases))
+    )
+    assert weaker_again.policy.name == "strong"
+
+
+@pytest.mark.parametrize(
+    ("change", "now"), [({"mode": PolicyMode.SHADOW}, 1), ({"evidence": EvidenceRule.TRANSIENT}, 301)]
+)
+def test_a_policy_that_may_not_act_leads_nobody(change: dict[str, Any], now: float) -> None:
+    snapshot = after(taken(finding(policy=WEAK)))
+    joined = only(taken(finding(name="b", policy=plan(**change)), snapshot=snapshot, now=now))
+    assert joined.policy == WEAK
+
+
+def test_what_is_wanted_of_an_incident_that_is_on_its_way_already_is_told_a_person() -> None:
+    first = taken(finding(policy=WEAK))
+    moved = only(first).model_copy(update={"status": IncidentStatus.ACTING})
+    snapshot = Snapshot(CLUSTER, {moved.id: moved}, after(first).leases)
+    line = only(taken(finding(name="b"), snapshot=snapshot)).timeline[-1]
+    assert (line.stage, line.alert) == ("joined", "page")
+    assert "replace_node" in line.detail
+    assert only(taken(finding(name="b", policy=WEAK), snapshot=snapshot)).timeline[-1].alert == "none"
+
+
 def test_a_job_heard_of_while_settling_shapes_the_plan() -> None:
     snapshot = after(taken(finding(job=None)))
     joined = only(taken(finding(name="b"), snapshot=snapshot))
@@ -165,6 +216,7 @@ def test_a_node_that_dies_before_it_was_given_up_is_fenced_first(rung: Rung) -> 
 def test_the_silence_of_a_node_that_was_given_up_is_ours(rung: Rung) -> None:
     joined = only(taken(finding(name="b", kind=Kind.NODE_SILENT), snapshot=acting(rung)))
     assert Rung.FENCE_NODE not in [each.rung for each in joined.rungs]
+    assert joined.timeline[-1].alert == "none"
 
 
 def left_behind(outcome: str, when: float, *, with_incident: bool = True) -> Snapshot:
@@ -186,6 +238,13 @@ def test_news_of_a_replaced_node_whose_incident_is_gone_is_recorded() -> None:
     decision = taken(finding(name="b", seen=at(700)), snapshot=snapshot, now=700)
     assert only(decision).status is IncidentStatus.CLOSED
     assert not decision.starts
+
+
+def test_a_node_that_was_given_up_and_speaks_long_after_lives_on() -> None:
+    seen = 500 + DYING_SECONDS + 1
+    decision = taken(finding(name="b", seen=at(seen)), snapshot=left_behind("replaced", 500), now=seen + 1)
+    assert only(decision).status is IncidentStatus.SETTLING
+    assert len(decision.starts) == 1
 
 
 def test_a_fault_after_a_recovery_opens_another_incident_under_the_next_fence() -> None:

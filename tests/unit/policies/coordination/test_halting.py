@@ -195,6 +195,14 @@ def test_the_sweep_stops_what_is_in_the_middle_of_a_rung(rung: Rung, status: Inc
     assert table.incident.status is status
 
 
+def test_an_act_whose_answer_was_lost_before_the_sweep_parked_it_is_not_told_again() -> None:
+    table = Table().open().upto(Rung.SUSPEND_JOB)
+    table.switches = OFF
+    table.take(SWEEP)
+    again = table.send(ask(table.incident.id, table.step - 1, token="another"))
+    assert (again.verdict, again.rung) == ("parked", None)
+
+
 def test_the_sweep_calls_off_what_has_touched_nothing() -> None:
     table = Table().open()
     table.switches = STOP
