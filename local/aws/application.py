@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from local.aws.browsers import is_from_a_browser
 from local.aws.calls import Call, read_call
 from local.aws.control import Control
 from local.aws.error_answers import respond
@@ -34,6 +35,9 @@ class Application:
         self._serial = serial
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        if is_from_a_browser(environ):
+            start_response("403 Forbidden", [("Content-Type", "text/plain")])
+            return [b"the embedded AWS answers no web pages"]
         body = environ["wsgi.input"].read()
         environ["wsgi.input"].seek(0)
         if environ["PATH_INFO"].startswith(self._control.PREFIX):

@@ -3,6 +3,7 @@
 Making clients is not thread-safe in boto3 (using them is); its default session is the developer's and stays untouched.
 """
 
+import os
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,10 +11,17 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.session import Session
 
 from local.aws import principals
 
 _CONNECTIONS = 100
+# name -> (setting, variable of the environment, default, conversion): neither a profile nor a file of theirs is read.
+_NOTHING_OF_THE_DEVELOPERS = {
+    "profile": (None, None, None, None),
+    "config_file": (None, None, os.devnull, None),
+    "credentials_file": (None, None, os.devnull, None),
+}
 
 
 class Clients:
@@ -25,7 +33,7 @@ class Clients:
         self._region = region
         self._options = options
         self._lock = threading.Lock()
-        self._session = boto3.Session(region_name=region)
+        self._session = boto3.Session(region_name=region, botocore_session=Session(dict(_NOTHING_OF_THE_DEVELOPERS)))
         self._clients: dict[tuple[str, str], Any] = {}
 
     def get(self, service: str, principal: str) -> Any:
@@ -43,7 +51,7 @@ class Clients:
             region_name=self._region,
             aws_access_key_id=principals.access_key(principal),
             aws_secret_access_key="not-checked",  # noqa: S106 - nothing here checks a signature
-            config=Config(max_pool_connections=_CONNECTIONS, **self._options),
+            config=Config(max_pool_connections=_CONNECTIONS, proxies={}, **self._options),
         )
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import ProxyHandler, Request, build_opener
 
 from local.aws import principals
 from local.aws.clients import Clients
@@ -24,6 +24,7 @@ from local.aws.settings import ServerSettings, parse
 
 _STOP_SECONDS = 5.0
 _CONTROL_SECONDS = 120.0
+_DIRECTLY = build_opener(ProxyHandler({}))  # a proxy of the environment's does not reach this machine's loopback
 # An invocation is waited for; a connection that breaks is tried once more, as boto3's own defaults do and more.
 _CLIENT_OPTIONS = {"read_timeout": 120, "retries": {"total_max_attempts": 2}}
 
@@ -99,7 +100,7 @@ class EmbeddedAws:
         body = json.dumps(arguments).encode()
         request = Request(f"{self.endpoint}/_relight/{action}", data=body, method="POST")  # noqa: S310 - loopback
         try:
-            with urlopen(request, timeout=_CONTROL_SECONDS) as answer:  # noqa: S310 - loopback
+            with _DIRECTLY.open(request, timeout=_CONTROL_SECONDS) as answer:
                 return json.load(answer)["value"]
         except HTTPError as refusal:
             raise ControlError(json.load(refusal)["error"]) from refusal
@@ -227,8 +228,12 @@ def _start(settings: ServerSettings) -> subprocess.Popen[bytes]:
 
 
 def _server_environment() -> dict[str, str]:
-    """The caller's environment without its AWS settings: the server must never reach a real account."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
+    """The caller's environment without AWS settings and proxies: the server must never reach a real account."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("AWS_", "MOTO_")) and not name.lower().endswith("_proxy")
+    }
     return {**kept, "AWS_EC2_METADATA_DISABLED": "true", "PYTHONUNBUFFERED": "1"}
 
 
