@@ -82,7 +82,7 @@ def run(config: Path | None, environ: Mapping[str, str], stop: threading.Event) 
 
 def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, stop: threading.Event) -> int:
     source = KernelLogSource(
-        LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start),
+        LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start, settings.driver_version),
         spool,
         EventMaker(node, Source.KERNEL_LOG, JobFile(settings.job_file)),
         clock=utc_now,

@@ -1,8 +1,8 @@
 """`relight agent parse`: what the agent would make of records, without a node, a spool or a network.
 
 One JSON object a line comes in, ``{"id": .., "record": "..", "driver"?: "570.148.08" or "R570"}``, and one goes out,
-``{"id": .., "events": [{"kind", "severity", "component", "attributes"}]}``.
-Nothing is coalesced. Decides only these forms.
+``{"id": .., "events": [{"kind", "severity", "component", "attributes"}]}``. Without a driver NVLink errors are read in
+any layout. Nothing is coalesced. Decides only these forms.
 """
 
 import json
@@ -13,17 +13,19 @@ from agent.kernel_log.record import parse_record
 from agent.parsers.registry import parse_sightings
 from agent.parsers.sighting import Sighting
 from agent.parsers.training import parse_training_line
+from policies.contract.catalog.nvlink5 import layout_of
 from policies.contract.errors import BadInputError
 
-Sightings = Callable[[str], list[Sighting]]
+Sightings = Callable[[str, str], list[Sighting]]
+"""A record and the driver's version (empty: not known) -> what it tells of."""
 
 
-def kernel_sightings(record: str) -> list[Sighting]:
+def kernel_sightings(record: str, driver: str) -> list[Sighting]:
     """Return what a record of a kernel or system log tells of."""
-    return parse_sightings(parse_record(record))
+    return parse_sightings(parse_record(record), lambda: layout_of(driver))
 
 
-def training_sightings(record: str) -> list[Sighting]:
+def training_sightings(record: str, _driver: str) -> list[Sighting]:
     """Return what a line of a training rank's log tells of."""
     return parse_training_line(record)
 
@@ -38,7 +40,7 @@ def parse_json_lines(lines: Iterable[str], sightings: Sightings) -> Iterator[str
 def parse_text_lines(lines: Iterable[str], sightings: Sightings) -> Iterator[str]:
     """Return an answer for each line, which is a record; its id is the number of the line, from 1."""
     for number, line in enumerate(lines, start=1):
-        yield _to_json(number, sightings(line.rstrip("\n")))
+        yield _to_json(number, sightings(line.rstrip("\n"), ""))
 
 
 def _answer(number: int, line: str, sightings: Sightings) -> str | BadInputError:
@@ -49,7 +51,8 @@ def _answer(number: int, line: str, sightings: Sightings) -> str | BadInputError
     if not isinstance(question, dict) or "id" not in question or not isinstance(question.get("record"), str):
         msg = f"line {number} is not a question."
         return BadInputError(msg, hint='Write {"id": 1, "record": "..."}, or give plain lines with --text.')
-    return _to_json(question["id"], sightings(question["record"]))
+    driver = question.get("driver")
+    return _to_json(question["id"], sightings(question["record"], driver if isinstance(driver, str) else ""))
 
 
 def _to_json(name: object, sightings: Iterable[Sighting]) -> str:

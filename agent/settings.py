@@ -54,6 +54,10 @@ class Settings(BaseModel):
             "they were written since boot, else from its end, since old faults would pass for new ones."
         ),
     ] = "auto"
+    driver_version: Annotated[
+        str,
+        Field(description="Version of NVIDIA's driver, 570.148.08 or R570; empty: /proc/driver/nvidia/version."),
+    ] = ""
     job_file: Annotated[
         Path | None,
         Field(description="JSON about the job that runs here (id, orchestrator, rank, step, epoch, checkpoint)."),

@@ -13,8 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.coalesce import Coalescer, Seen
+from agent.driver import LoadedDriver
 from agent.events import EventMaker
 from agent.kernel_log.device import open_device
+from agent.kernel_log.joiner import Joiner
 from agent.kernel_log.reader import MICROSECONDS, LogGap, LogReader, LogRecord
 from agent.kernel_log.record import parse_record
 from agent.kernel_log.tail import FileTail
@@ -38,6 +40,7 @@ class LogSettings:
     path: Path
     boot_id: str
     start: str = "auto"
+    driver: str = ""  # version of NVIDIA's driver; empty: what the loaded one says
 
 
 def open_reader(settings: LogSettings, place: Progress | None, clock: Callable[[], datetime]) -> LogReader:
@@ -85,10 +88,11 @@ class KernelLogSource:
         """Read until *stop*; OSError when the log cannot be read: call it again later, it goes on where it was."""
         place = self._spool.progress(NAME)
         reader = open_reader(self._settings, place, self._clock)
-        work = _Work(self._spool, self._maker, place)
+        work = _Work(self._spool, self._maker, place, LoadedDriver(self._settings.driver))
+        joiner = Joiner()
         try:
             while not stop.is_set():
-                work.take(reader.read(_READ_SECONDS))
+                work.take(joiner.take(reader.read(_READ_SECONDS)))
         finally:
             reader.close()
         work.finish()
@@ -97,9 +101,10 @@ class KernelLogSource:
 class _Work:
     """What one run holds in memory. When it raises, nothing of it is kept: the next begins at what the spool says."""
 
-    def __init__(self, spool: Spool, maker: EventMaker, place: Progress | None) -> None:
+    def __init__(self, spool: Spool, maker: EventMaker, place: Progress | None, driver: LoadedDriver) -> None:
         self._spool = spool
         self._maker = maker
+        self._driver = driver
         self._coalescer = Coalescer(maker.event, place.bursts if place else None)
         self._place = self._stored = place.cursor if place else None
         self._stored_at = time.monotonic()
@@ -132,7 +137,7 @@ class _Work:
     def _record(self, item: LogRecord) -> list[FaultEvent]:
         self._now, self._now_at = item.ticks, time.monotonic()
         events: list[FaultEvent] = []
-        for part, sighting in enumerate(parse_sightings(item.record)[:_SIGHTINGS_A_RECORD]):
+        for part, sighting in enumerate(parse_sightings(item.record, self._driver)[:_SIGHTINGS_A_RECORD]):
             cursor = f"{item.key}:{part}" if part else item.key
             events += self._coalescer.take(Seen(sighting, cursor, item.ticks, item.at, item.record.text, cut=item.cut))
         return events

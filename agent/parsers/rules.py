@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import LineParser, Sighting
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
 _OF_COMPONENT = frozenset({"index"})
+_TEXTS = frozenset({"process", "server", "device"})  # a process may be called 7, and stays a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,19 @@ def rule(
 def first_match(rules: Sequence[Rule], text: str) -> list[Sighting]:
     """Return what the first of *rules* that fits *text* says, or nothing."""
     for candidate in rules:
-        if any(word in text for word in candidate.words) and (match := candidate.pattern.search(text)):
-            return [_sighting(candidate, match.groupdict())]
+        for word in candidate.words:
+            if word in text:
+                if match := candidate.pattern.search(text):
+                    return [_sighting(candidate, match.groupdict())]
+                break
     return []
+
+
+def table(*tables: Sequence[Rule]) -> LineParser:
+    """Return the parser that tells the first fit of the first of *tables* that has one."""
+    words = dict.fromkeys(word for rules in tables for one in rules for word in one.words)
+    everything = tuple(one for rules in tables for one in rules)
+    return LineParser(lambda text, _layout: first_match(everything, text), tuple(words))
 
 
 def _sighting(found: Rule, groups: dict[str, str | None]) -> Sighting:
@@ -62,5 +73,4 @@ def _sighting(found: Rule, groups: dict[str, str | None]) -> Sighting:
 
 
 def _scalar(name: str, text: str) -> Scalar:
-    """A process may be called 7, and stays a text."""
-    return int(text) if name != "process" and text.isascii() and text.isdigit() else text
+    return int(text) if name not in _TEXTS and text.isascii() and text.isdigit() else text

@@ -6,6 +6,7 @@ It must not know sources, clocks or other records.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
@@ -23,5 +24,13 @@ class Sighting:
     persistence: Persistence = Persistence.UNKNOWN
 
 
-Parser = Callable[[str], list[Sighting]]
-"""Text of one record (lines joined by newlines, prefixes of the log stripped) -> what it tells of; never raises."""
+@dataclass(frozen=True, slots=True)
+class LineParser:
+    """One family of faults. Only records that hold one of *words* are worth a call of *parse*.
+
+    ``parse``: text of one record (lines joined by newlines, prefixes of the log stripped) and the layout that the
+    loaded driver prints NVLink errors in (None: not known) -> what it tells of; never raises.
+    """
+
+    parse: Callable[[str, DriverLayout | None], list[Sighting]]
+    words: tuple[str, ...]

@@ -1,9 +1,12 @@
 """NVSwitch faults: the driver's SXids in the kernel's log, and what Fabric Manager says in its own.
 
-Forms (Fabric Manager user guide, "Error handling"; open-gpu-kernel-modules, src/common/nvswitch):
+Forms (Fabric Manager user guide, "Error handling"; open-gpu-kernel-modules, src/common/nvswitch: common_nvswitch.h
+NVSWITCH_PRINT_SXID, kernel/error_nvswitch.c):
 
     nvidia-nvswitch0: SXid (PCI:0000:38:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
     nvidia-nvswitch0: SXid (PCI:0004:32:00.0): 26006, SOE HALT data[0] = 0x0           no word about fatality
+    nvidia-nvswitch0: SXid (PCI:0000:53:00.0): 12033, Severity 1 Engine instance 00 Sub-engine instance 00
+    nvidia-nvswitch0: SXid (PCI:0000:53:00.0): 12033, Data {0x00000001, 0x00000000, ...}     about the line before it
     [..] [ERROR] [tid 841] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:b3:00.0 ..
     [..] [ERROR] [tid 12] failed to find the GPU handle 541.. in the multicast team request setup 613..
 
@@ -14,7 +17,8 @@ import re
 
 from agent.parsers.pci import ADDRESS, normalise_pci
 from agent.parsers.rules import first_match, rule
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import LineParser, Sighting
+from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.catalog.sxid import describe_sxid
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Severity
@@ -22,8 +26,9 @@ from policies.contract.vocabulary import ComponentType, Kind, Severity
 _SXID = re.compile(
     rf"(?:nvidia-nvswitch([0-9]{{1,3}}): )?SXid \((?:PCI:)?({ADDRESS})\): ([0-9]{{1,6}})(?![0-9])([^\n]{{0,400}})"
 )
-_WORD = re.compile(r"\b(Fatal|Non-fatal)\b", re.IGNORECASE)
+_WORD = re.compile(r"\b(?:(Fatal)|(Non-?fatal))\b|\bSeverity ([01])\b", re.IGNORECASE)  # severity 1 is fatal
 _LINK = re.compile(r"\bLink ([0-9]{1,3})\b")
+_DETAIL = re.compile(r"^, (?:Data \{|Severity )")
 _FABRIC_SXID = re.compile(
     rf"detected NVSwitch (fatal|non-fatal) error ([0-9]{{1,6}}) on fid [0-9]{{1,4}} on NVSwitch pci bus id ({ADDRESS})"
     r"(?:[^\n]{0,40}? port ([0-9]{1,3}))?"
@@ -38,33 +43,35 @@ _FABRIC = (
         r"\[ERROR\][^\n]{0,60} failed to (?:find|configure|initialize|detect|train|open|query|get|set|read|send)\b",
         r"failed to (?:configure|initialize|detect|train) (?:all )?(?:the )?[^\n]{0,40}(?:NVSwitch|NVLink|GPU)",
         r"aborting fabric manager",
-        words=("NVSwitch", "[ERROR]", "failed to ", "fabric manager"),
+        words=("NVSwitch", "[ERROR]", "fabric manager", "failed to configure", "failed to detect", "failed to train"),
     ),
 )
 
 
-def parse_sxid(text: str) -> list[Sighting]:
-    """Return every SXid of the driver in *text*."""
-    return [_driver(match) for match in _SXID.finditer(text)] if "SXid (" in text else []
+def _parse_sxid(text: str, _layout: DriverLayout | None = None) -> list[Sighting]:
+    return [_driver(match) for match in _SXID.finditer(text)]
 
 
-def parse_fabric_manager(text: str) -> list[Sighting]:
-    """Return what a line of Fabric Manager's log tells of."""
+def _parse_fabric_manager(text: str, _layout: DriverLayout | None = None) -> list[Sighting]:
     if "detected NVSwitch" in text and (match := _FABRIC_SXID.search(text)):
         word, code, address, port = match.groups()
-        return [_sighting(int(code), address, fatal=word == "fatal", link=port, index=None)]
+        return [_sighting({"sxid": int(code)}, address, fatal=word == "fatal", link=port, index=None)]
     return first_match(_FABRIC, text)
 
 
 def _driver(match: re.Match[str]) -> Sighting:
     index, address, code, rest = match.groups()
     word, link = _WORD.search(rest), _LINK.search(rest)
-    fatal = word[1].lower() == "fatal" if word else None
-    return _sighting(int(code), address, fatal=fatal, link=link[1] if link else None, index=index)
+    fatal = (word[1] is not None or word[3] == "1") if word else None
+    attributes: dict[str, Scalar] = {"sxid": int(code)}
+    if _DETAIL.match(rest):
+        attributes["detail"] = True  # of the SXid printed just before, not another one
+    return _sighting(attributes, address, fatal=fatal, link=link[1] if link else None, index=index)
 
 
-def _sighting(code: int, address: str, *, fatal: bool | None, link: str | None, index: str | None) -> Sighting:
-    attributes: dict[str, Scalar] = {"sxid": code}
+def _sighting(
+    attributes: dict[str, Scalar], address: str, *, fatal: bool | None, link: str | None, index: str | None
+) -> Sighting:
     if fatal is not None:
         attributes["fatal"] = fatal
     if link is not None:
@@ -76,5 +83,9 @@ def _sighting(code: int, address: str, *, fatal: bool | None, link: str | None, 
         link=int(link) if link else None,
     )
     said = {True: Severity.CRITICAL, False: Severity.WARNING}
-    severity = said[fatal] if fatal is not None else describe_sxid(code).severity
+    severity = said[fatal] if fatal is not None else describe_sxid(int(attributes["sxid"])).severity
     return Sighting(Kind.NVSWITCH_SXID, severity, component, attributes)
+
+
+SXID = LineParser(_parse_sxid, ("SXid (",))
+FABRIC_MANAGER = LineParser(_parse_fabric_manager, ("detected NVSwitch", *_FABRIC[0].words))

@@ -12,7 +12,7 @@ EVENT = {
     "kind": "gpu.xid",
     "severity": "critical",
     "component": {"type": "gpu", "pci": "0000:4b:00"},
-    "attributes": {"xid": 79},
+    "attributes": {"xid": 79, "occurrence": "bus:0000:4b:00"},
 }
 
 

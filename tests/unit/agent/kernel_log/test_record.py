@@ -63,3 +63,23 @@ def test_line_breaks_of_rsyslog_come_back() -> None:
 @given(st.text())
 def test_no_text_makes_it_raise(raw: str) -> None:
     assert isinstance(parse_record(raw).text, str)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "30,12,7,-;systemd[1]: x",
+        "daemon:info  : [    7.100000] systemd[1]: x",
+        "user  :notice: [    7.100000] x",
+        "<30>[    7.100000] systemd[1]: x",
+    ],
+)
+def test_what_was_written_into_the_kernel_s_log_from_outside_says_so(raw: str) -> None:
+    assert parse_record(raw).facility != 0
+
+
+def test_a_time_of_another_form_names_the_program_too() -> None:
+    record = parse_record("<13>1 2025-01-21T11:18:36.123456Z gpu-7 myapp 77 - - NVRM: Xid (PCI:0000:4b:00): 79")
+    assert (record.tag, record.text) == ("myapp", "NVRM: Xid (PCI:0000:4b:00): 79")
+    assert not is_from_kernel(record)
+    assert record.at == datetime(2025, 1, 21, 11, 18, 36, 123456, tzinfo=UTC)

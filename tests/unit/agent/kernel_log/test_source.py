@@ -148,7 +148,7 @@ def test_a_line_of_five_megabytes_is_cut_flagged_and_stops_nothing(station: Stat
         long, after = waiting(spool)
     assert long["attributes"]["truncated"] is True
     assert len(long["message"].encode()) == 2048
-    assert after["attributes"] == {"xid": 48, "pid": 1, "process": "python"}
+    assert after["attributes"] == {"xid": 48, "pid": 1, "process": "python", "occurrence": "memory:0000:4b:00"}
 
 
 def test_a_record_that_claims_a_thousand_faults_is_believed_a_few(station: Station) -> None:

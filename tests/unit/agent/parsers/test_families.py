@@ -17,7 +17,7 @@ from policies.contract.vocabulary import ComponentType, Severity
 @pytest.mark.parametrize(
     ("record", "kind", "attributes"),
     [
-        ("NVRM: The NVIDIA GPU 0000:24:00.0\nNVRM: (PCI ID: 10de:2330) installed in this system has\nNVRM: fallen off the bus and is not responding to commands.", "gpu.lost", {}),
+        ("NVRM: The NVIDIA GPU 0000:24:00.0\nNVRM: (PCI ID: 10de:2330) installed in this system has\nNVRM: fallen off the bus and is not responding to commands.", "gpu.lost", {"occurrence": "bus:0000:24:00"}),
         ("NVRM: GPU 0000:69:00.0: RmInitAdapter failed! (0x22:0x56:894)", "gpu.init_failed", {}),
         ("NVRM: API mismatch: the client has the version 535.54.03, but#012NVRM: this kernel module has the version 530.30.02.  Please", "gpu.driver_mismatch", {"client_version": "535.54.03", "module_version": "530.30.02"}),
         ("nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing", "gpu.peermem_failed", {}),
@@ -48,7 +48,7 @@ from policies.contract.vocabulary import ComponentType, Severity
         ("mce: [Hardware Error]: Machine check events logged", "host.machine_check", {}),
         ("VFS: file-max limit 1000000 reached", "host.resource_exhausted", {"resource": "file-max"}),
         ("pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in libnccl.so.2[7f7c7ac00000+d3d3000] likely on CPU 3", "process.segfault", {"process": "pt_main_thread", "pid": 2536443, "library": "libnccl.so.2"}),
-        ("traps: python3[12] general protection fault ip:7f sp:7f error:0 in libc.so.6", "process.segfault", {"process": "python3", "pid": 12}),
+        ("traps: python3[12] general protection fault ip:7f sp:7f error:0 in libc.so.6", "process.segfault", {"process": "python3", "pid": 12, "library": "libc.so.6"}),
         ("EXT4-fs (md0): Remounting filesystem read-only", "storage.read_only", {"device": "md0"}),
         ("md/raid10:md2: Disk failure on nvme2n1p1 detected, failing array", "storage.device_failed", {"device": "nvme2n1p1"}),
         ("nvme nvme0: Disabling device after reset failure: -5", "storage.device_failed", {"device": "nvme0"}),
@@ -122,15 +122,15 @@ def test_what_was_written_into_the_kernel_s_log_from_outside_is_marked() -> None
 @pytest.mark.parametrize(
     ("line", "kind", "severity", "attributes"),
     [
-        ("[rank0]:[E321 02:07:08.40 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, ", "training.collective_timeout", Severity.ERROR, {"rank": 0, "operation": "ALLREDUCE"}),
+        ("[rank0]:[E321 02:07:08.40 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, ", "training.collective_timeout", Severity.ERROR, {"symptom": True, "rank": 0, "operation": "ALLREDUCE", "sequence": 1580}),
         ("worker-0:3468:3905 [4] NCCL WARN NET/IB : Got completion from peer 10.54.126.70<54862> with status=12", "training.network_error", Severity.ERROR, {"peer": "10.54.126.70"}),
-        ("misc/socket.cc:46 NCCL WARN socketProgressOpt: Call to send to 10.148.15.160<52905> failed : Connection reset by peer", "training.peer_lost", Severity.ERROR, {"peer": "10.148.15.160"}),
+        ("misc/socket.cc:46 NCCL WARN socketProgressOpt: Call to send to 10.148.15.160<52905> failed : Connection reset by peer", "training.peer_lost", Severity.ERROR, {"symptom": True, "peer": "10.148.15.160"}),
         ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "training.gpu_error", Severity.ERROR, {}),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.87 GiB", "training.out_of_memory", Severity.ERROR, {}),
         ("Indexing.cu:1231: indexSelectSmallIndex: block: [31,0,0] Assertion `srcIndex < srcSelectDimSize` failed.", "training.user_error", Severity.WARNING, {}),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'run/checkpoint-600/pytorch_model_0/.metadata'", "training.checkpoint_incomplete", Severity.ERROR, {}),
         ("RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory", "training.checkpoint_corrupt", Severity.ERROR, {}),
-        ("slurmstepd-gpu1: error: *** JOB 3 ON gpu1 CANCELLED AT 2026-11-29T11:25:29 DUE TO NODE FAILURE ***", "training.peer_lost", Severity.ERROR, {}),
+        ("slurmstepd-gpu1: error: *** JOB 3 ON gpu1 CANCELLED AT 2026-11-29T11:25:29 DUE TO NODE FAILURE ***", "training.peer_lost", Severity.ERROR, {"symptom": True}),
         ("WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 812914 closing signal SIGTERM", "training.killed", Severity.WARNING, {}),
     ],
 )  # fmt: skip

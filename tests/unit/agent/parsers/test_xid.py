@@ -16,6 +16,9 @@ from agent.parsers.xid import parse_xid
 from policies.contract.events import Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
+# What a stranger could fake: none of these is there unless the line says so.
+FIELDS = ("xid", "pid", "process", "gpu_instance", "compute_instance", "link", "subcode", "fatal", "recovery_action")
+
 
 def only(record: str) -> Sighting:
     (sighting,) = parse_sightings(parse_record(record))
@@ -70,7 +73,9 @@ def only(record: str) -> Sighting:
 )  # fmt: skip
 def test_a_printed_form(record: str, pci: str, attributes: Mapping[str, Scalar]) -> None:
     sighting = only(record)
-    assert (sighting.kind, dict(sighting.attributes)) == (Kind.GPU_XID, attributes)
+    assert sighting.kind is Kind.GPU_XID
+    read = {name: sighting.attributes.get(name) for name in (*FIELDS, *attributes)}
+    assert read == dict.fromkeys(FIELDS) | dict(attributes)
     assert sighting.component is not None
     assert (sighting.component.type, sighting.component.pci) == (ComponentType.GPU, pci)
 

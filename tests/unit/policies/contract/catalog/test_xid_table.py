@@ -5,11 +5,11 @@ import pkgutil
 
 import pytest
 
-from policies.contract.catalog.xid import describe_xid, xid_catalog
+from policies.contract.catalog.xid import describe_xid, describe_xid_on, occurrence_key, xid_catalog
 from policies.contract.vocabulary import Action, Severity
 
 # Renew it with: sha256sum policies/contract/catalog/xid.csv
-CHECKSUM = "df204249459d214a948dce1dfbe976c6a738b37e7a560b1c48fadf85cffafb15"
+CHECKSUM = "b34ab4c3d8ecaa24ca2f847657d6fe6c70765050636dc4195c05200e3024f24d"
 
 
 def test_the_table_is_the_one_that_was_checked() -> None:
@@ -48,3 +48,50 @@ def test_a_code_nobody_described_is_an_error_and_never_critical() -> None:
     assert 999 not in xid_catalog()
     assert describe_xid(999).severity is Severity.ERROR
     assert describe_xid(999).action is Action.PAGE_OPERATOR
+
+
+def test_every_mapped_action_exists() -> None:
+    assert {entry.action for entry in xid_catalog().values()} <= set(Action)
+
+
+@pytest.mark.parametrize(
+    ("code", "architecture", "applies"),
+    [
+        (145, "hopper", False),
+        (145, "blackwell", True),
+        (74, "hopper", True),
+        (74, "blackwell", False),
+        (143, "ampere", False),
+        (79, "ampere", True),
+        (79, "volta", None),
+        (999, "hopper", None),
+    ],
+)
+def test_the_table_says_which_architectures_print_a_code(code: int, architecture: str, applies: bool | None) -> None:
+    assert describe_xid(code).applies_to(architecture) is applies
+
+
+@pytest.mark.parametrize(
+    ("architecture", "severity", "action"),
+    [
+        ("ampere", Severity.ERROR, Action.RESTART_PROCESS),
+        ("hopper", Severity.ERROR, Action.RESTART_PROCESS),
+        ("blackwell", Severity.ERROR, Action.RESTART_PROCESS),
+        (None, Severity.ERROR, Action.RESTART_PROCESS),
+        ("turing", Severity.CRITICAL, Action.RESET_GPU),
+        ("ada", Severity.CRITICAL, Action.RESET_GPU),
+    ],
+)
+def test_an_error_is_contained_only_where_the_part_can(
+    architecture: str | None, severity: Severity, action: Action
+) -> None:
+    entry = describe_xid_on(94, architecture)
+    assert (entry.code, entry.severity, entry.action) == (94, severity, action)
+    assert describe_xid_on(95, architecture) == describe_xid(95)
+
+
+def test_companions_share_a_key_of_their_gpu() -> None:
+    assert {occurrence_key(code, "0000:4b:00") for code in (48, 63, 64, 94, 95)} == {"memory:0000:4b:00"}
+    assert occurrence_key(79, "0000:4b:00") == "bus:0000:4b:00"
+    assert occurrence_key(79, None) is None
+    assert occurrence_key(13, "0000:4b:00") is None
