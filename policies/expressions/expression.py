@@ -58,7 +58,9 @@ class Expression:
             answer = program.execute(context)
         except KeyError as error:
             return Unanswered(str(error.args[0]) if error.args else "", "is not there")
-        except (RuntimeError, TypeError, ValueError, OverflowError, ArithmeticError) as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - CEL is Rust: a panic is no Exception; one policy must stop none
             return Unanswered("", f"failed: {str(error).splitlines()[0] if str(error) else type(error).__name__}"[:200])
         return (
             answer if isinstance(answer, bool) else Unanswered("", f"gives {type(answer).__name__}, not true or false")

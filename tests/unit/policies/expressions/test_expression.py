@@ -1,13 +1,14 @@
 """A condition answers yes, no, or says what it misses; it never raises and hands CEL no more than it names."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent, JobRef
 from policies.contract.vocabulary import ComponentType, Kind, Severity, Source
-from policies.expressions.expression import Unanswered, compile_expression
+from policies.expressions.expression import Expression, Unanswered, compile_expression
 from policies.expressions.members import NodeFacts, architecture_of
 
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -105,3 +106,31 @@ def test_an_unknown_fact_is_missing_and_not_false() -> None:
 )
 def test_the_gpu_architecture_follows_from_the_instance_type(instance_type: str, architecture: str | None) -> None:
     assert architecture_of(instance_type) == architecture
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2][5] == 1", "[1, 2][-1] == 1", "1 / 0 == 1", "event.attributes.xid + 9223372036854775807 > 0"]
+)
+def test_whatever_breaks_inside_an_expression_is_no_answer_and_not_the_end_of_the_batch(text: str) -> None:
+    assert isinstance(compile_expression(text).ask(EVENT, NODE), Unanswered)
+
+
+class Panic(BaseException):
+    """What a panic of Rust's looks like from here."""
+
+
+def test_a_panic_is_no_answer_and_the_end_of_the_process_is_the_end() -> None:
+    class Broken:
+        def __init__(self, error: BaseException) -> None:
+            self._error = error
+
+        def execute(self, _context: object) -> bool:
+            raise self._error
+
+    def asked(error: BaseException) -> object:
+        broken: Any = Broken(error)
+        return Expression("true", ((),), broken).ask(EVENT, NODE)
+
+    assert asked(Panic("index out of bounds")) == Unanswered("", "failed: index out of bounds")
+    with pytest.raises(KeyboardInterrupt):
+        asked(KeyboardInterrupt())
