@@ -47,7 +47,7 @@ def number_of(facts: Mapping[str, Any], name: str) -> int | None:
     value = facts.get(name)
     try:
         number = None if value is None or isinstance(value, bool) else int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # JSON as Python reads it knows Infinity
         return None
     return number if number == value else None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from functions.adapters.aws import calling, error_code
-from functions.ports.objects import Location, Stored
+from functions.ports.objects import MOST_BYTES, Location, Stored
 from policies.checkpoints.listing import Entry
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class S3Objects:
         with calling(f"reading s3://{bucket}/{key}"):
             try:
                 answer = self._client.get_object(Bucket=bucket, Key=key)
-                return Stored(answer["Body"].read(), answer["ETag"])
+                return Stored(answer["Body"].read(MOST_BYTES), answer["ETag"])
             except ClientError as error:
                 if error_code(error) in _ABSENT:
                     return None

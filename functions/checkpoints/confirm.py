@@ -81,6 +81,6 @@ class ConfirmResume:
 def _parse(body: bytes) -> dict[str, Any]:
     try:
         told = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}

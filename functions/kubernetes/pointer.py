@@ -33,7 +33,7 @@ def write_pointer(objects: Objects, where: Location, *, step: int, path: str, in
 def _says(body: bytes, step: int, path: str, incident: str) -> bool:
     try:
         pointer = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     wanted = {"step": step, "path": path, "incident": incident}
     return isinstance(pointer, dict) and wanted.items() <= pointer.items()

@@ -10,6 +10,8 @@ from typing import Protocol
 from policies.checkpoints.listing import Entry
 from policies.contract.errors import BadInputError
 
+MOST_BYTES = 1024 * 1024  # the objects that are read whole have a few hundred; a job writes them, so who knows
+
 
 @dataclass(frozen=True)
 class Location:
@@ -55,7 +57,7 @@ class Objects(Protocol):
         ...
 
     def get(self, bucket: str, key: str) -> Stored | None:
-        """Return a whole (small) object, None when there is none."""
+        """Return an object, of a large one the first `MOST_BYTES`; None when there is none."""
         ...
 
     def put_if_absent(self, bucket: str, key: str, body: bytes) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from functions.ports.objects import Location, Stored
+from functions.ports.objects import MOST_BYTES, Location, Stored
 from policies.checkpoints.listing import Entry
 
 
@@ -39,7 +39,7 @@ class MemoryObjects:
     def get(self, bucket: str, key: str) -> Stored | None:
         """See the port."""
         body = self._bodies.get((bucket, key))
-        return None if body is None else Stored(body, _etag(body))
+        return None if body is None else Stored(body[:MOST_BYTES], _etag(body))
 
     def put_if_absent(self, bucket: str, key: str, body: bytes) -> bool:
         """See the port."""

@@ -90,3 +90,9 @@ def test_silence_fails_at_the_deadline(world: World) -> None:
 
 def test_what_was_never_resumed_cannot_be_confirmed(world: World) -> None:
     assert world.drive(chosen_step=20).__call__().status is RungStatus.FAILED
+
+
+@pytest.mark.parametrize("body", [b'{"step": Infinity}', b'{"step": NaN}', b"[" * 100_000, b'{"step": 1e400}'])
+def test_a_progress_object_of_rubbish_says_nothing(world: World, body: bytes) -> None:
+    world.report(body)
+    assert world.drive()().status is RungStatus.WAITING

@@ -8,7 +8,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.s3_objects import S3Objects
-from functions.ports.objects import Location, Objects
+from functions.ports.objects import MOST_BYTES, Location, Objects
 from functions.twins.objects import MemoryObjects
 from policies.contract.errors import BadInputError, DependencyError
 
@@ -46,6 +46,14 @@ def test_an_object_is_written_over_only_as_it_was_read(objects: Objects) -> None
     assert now is not None
     assert now.body == b"second"
     assert now.etag != read.etag
+
+
+def test_of_a_large_object_the_beginning_is_read(objects: Objects) -> None:
+    objects.put_if_absent(BUCKET, "large", b"x" * (MOST_BYTES + 1))
+    stored = objects.get(BUCKET, "large")
+    assert stored is not None
+    assert len(stored.body) == MOST_BYTES
+    assert objects.put_if_match(BUCKET, "large", b"small", stored.etag)
 
 
 def test_writing_over_what_is_not_there_does_not_happen(objects: Objects) -> None:
