@@ -51,7 +51,7 @@ class DynamoPolicies:
 
     def head(self, name: str) -> Head | None:
         """See the port."""
-        item = self._get(name, "head")
+        item = None if name == LISTING else self._get(name, "head")
         return None if item is None else head_of(item)
 
     def live(self, name: str) -> Mapping[str, Any] | None:

@@ -13,6 +13,7 @@ from typing import Any
 from functions.guard.switch import judge_switch
 from functions.ports.policies import EditedMeanwhileError, Head, PolicyStore
 from functions.ports.triage import Telemetry
+from policies.contract.errors import DependencyError
 from policies.contract.times import format_time
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
@@ -34,7 +35,20 @@ class Guard:
     clock: Callable[[], datetime]
 
     def look_at(self, name: str) -> None:
-        """Bring what is in force, and what the item says, in line with what the operator wrote; DependencyError."""
+        """Bring what is in force, and what the item says, in line with what the operator wrote; DependencyError.
+
+        Whatever else breaks is a defect of ours that this one item met: the edits behind it, `off` among them, go on.
+        """
+        try:
+            self._look_at(name)
+        except DependencyError:
+            raise
+        except Exception as error:  # noqa: BLE001 - see above
+            self.telemetry.count("PoliciesRejected")
+            told = f"{type(error).__name__}: {str(error)[:200]}"
+            self.telemetry.warn("a policy broke the guard; what was in force stays so", policy=name, reason=told)
+
+    def _look_at(self, name: str) -> None:
         for _try in range(MOST_TRIES - 1):
             try:
                 self._settle(name)

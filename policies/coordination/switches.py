@@ -46,5 +46,5 @@ def stop_of(item: Mapping[str, Any] | None) -> str:
     """
     if item is None or item.get("mode") == PolicyMode.ACTIVE:
         return ""
-    by, reason = item.get("edited_by"), item.get("reason")
+    by, reason = (item.get(field) if isinstance(item.get(field), str) else "" for field in ("edited_by", "reason"))
     return f"everything is stopped{f' by {by}' if by else ''}{f': {reason}' if reason else ''}"

@@ -128,3 +128,10 @@ def test_real_policies_survive_the_way_there_and_back(store: Store) -> None:
         live = store.live(document["name"])
         assert live is not None
         store.answer(document["name"], live, {"status": "accepted"})
+
+
+def test_the_listing_is_no_policy_whatever_an_operator_calls_one(store: Store) -> None:
+    store.list_head(head())
+    store.put_live({**ITEM, "name": "HEADS"})
+    assert store.head("HEADS") is None
+    assert [heading.name for heading in store.headings()] == ["p"]

@@ -260,3 +260,17 @@ def test_a_switch_that_is_deleted_needs_no_answer() -> None:
     desk = Desk()
     desk.guard.look_at(EVERYTHING)
     assert not desk.table.live_items
+
+
+def test_an_item_that_breaks_the_guard_stops_no_edit_behind_it() -> None:
+    class Breaking(MemoryPolicies):
+        def live(self, name: str) -> dict[str, Any] | None:
+            if name == "broken":
+                raise ZeroDivisionError("a defect")
+            return super().live(name)  # type: ignore[return-value]
+
+    desk = Desk(Breaking())
+    desk.guard.look_at("broken")
+    assert desk.telemetry.counts["PoliciesRejected"] == 1
+    assert "ZeroDivisionError" in desk.telemetry.remarks[0][1]["reason"]
+    assert desk.edit(mode="off")["status"] == "accepted"

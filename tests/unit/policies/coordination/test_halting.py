@@ -1,6 +1,7 @@
 """`off`, `shadow` and stop apply at once, whatever revision an incident was opened under."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -231,7 +232,8 @@ def test_what_is_read_for_a_batch() -> None:
         ({"mode": "off"}, "everything is stopped"),
         ({"mode": "of", "reason": "r"}, "everything is stopped: r"),
         ({}, "everything is stopped"),
+        ({"mode": b"off", "reason": b"r", "edited_by": {"kim"}}, "everything is stopped"),
     ],
 )
-def test_what_a_switch_means(item: dict[str, str] | None, why: str) -> None:
+def test_what_a_switch_means(item: dict[str, Any] | None, why: str) -> None:
     assert stop_of(item) == why
