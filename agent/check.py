@@ -5,6 +5,7 @@ record from anyone. It must not know how results are shown.
 """
 
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from pathlib import Path
 from agent.aws import KinesisLane, SqsLane
 from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
+from agent.journal.child import PROGRAM
 from agent.main import find_region, utc_now
 from agent.settings import Settings, load_settings
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import SpoolInUseError, open_spool
+from agent.training_logs.selection import matching
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
+
+_JOURNALS = ("/var/log/journal", "/run/log/journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,8 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     metadata = InstanceMetadata(settings.metadata_endpoint)
     yield _try("identity", lambda: _identity(identify(settings, metadata)))
     yield _try("kernel log", partial(_kernel_log, settings.kernel_log))
+    yield _try("training logs", partial(_training_logs, settings))
+    yield _try("journal", partial(_journal, settings))
     yield _try("spool", partial(_spool, settings))
     yield _try("job file", partial(_job_file, settings.job_file))
     region = partial(find_region, settings, environ, metadata)
@@ -77,6 +84,31 @@ def _kernel_log(path: Path) -> str:
         ) from None
     os.close(descriptor)
     return f"{path} is readable"
+
+
+def _training_logs(settings: Settings) -> str:
+    if not settings.training_logs:
+        return "none set: what ranks print is not read"
+    found = matching(settings.training_logs)
+    barred = [one.path for one in found if not os.access(one.path, os.R_OK)]
+    if barred:
+        msg = f"{len(barred)} of {len(found)} training logs cannot be read, {barred[0]} first."
+        raise DependencyError(
+            msg, hint="Let the agent's user read them (a group, or SupplementaryGroups= in the unit)."
+        )
+    return f"{len(found)} files match, at most {settings.training_logs_at_most} are followed"
+
+
+def _journal(settings: Settings) -> str:
+    if not settings.journal_units:
+        return "no units set: the journal is not read"
+    if shutil.which(PROGRAM) is None:
+        files = ", ".join(settings.service_logs) or "nowhere"
+        return f"there is no {PROGRAM} here: what services say is read from {files}"
+    if os.geteuid() and not any(os.access(folder, os.R_OK) for folder in _JOURNALS):
+        msg = "the journal cannot be read."
+        raise DependencyError(msg, hint="Add the agent's user to the group systemd-journal.")
+    return f"{len(settings.journal_units)} units are followed"
 
 
 def _spool(settings: Settings) -> str:

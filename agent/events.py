@@ -4,24 +4,45 @@ Decides ids and messages, also of what the agent tells about itself. It must not
 an event goes.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from agent.coalesce import Seen
 from agent.job_file import JobSource
 from agent.parsers.sighting import NODE
+from agent.processes import job_of_process, rank_of_process
 from agent.spool.limits import Loss
 from policies.contract.envelope import NodeIdentity
-from policies.contract.events import FaultEvent, Scalar, cut_message
+from policies.contract.events import FaultEvent, JobRef, Scalar, cut_message
 from policies.contract.identifiers import event_id
 from policies.contract.vocabulary import Kind, Severity, Source
 
 UNNUMBERED = 0  # the spool gives the seq
 
 
+JobFinder = Callable[[Seen], JobRef | None]
+"""What was seen -> the job that it hit, as far as the node knows."""
+
+
+def job_of_node(job_file: JobSource) -> JobFinder:
+    """Return the finder that believes the job file, and asks the process that a record names for its rank and job."""
+
+    def find(seen: Seen) -> JobRef | None:
+        told, pid = job_file(), seen.sighting.attributes.get("pid")
+        if not isinstance(pid, int):
+            return told
+        if told is None:
+            return job_of_process(pid)
+        rank = rank_of_process(pid)
+        return told if rank is None else told.model_copy(update={"rank": rank})
+
+    return find
+
+
 class EventMaker:
     """Makes the events of one source of one node."""
 
-    def __init__(self, node: NodeIdentity, source: Source, job: JobSource) -> None:
+    def __init__(self, node: NodeIdentity, source: Source, job: JobFinder) -> None:
         """Speak for *source* on *node*; *job* is asked for each event."""
         self._node = node
         self._source = source
@@ -46,7 +67,7 @@ class EventMaker:
             observed_at=seen.at,
             first_observed_at=seen.at,
             component=sighting.component,
-            job=self._job(),
+            job=self._job(seen),
             attributes=attributes,
             message=message,
         )

@@ -12,9 +12,9 @@ machine, on a log that you write yourself:
     echo "3,1,5000000,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus." \
         >> /tmp/kernel.log
 
-One thread reads the log into the spool, one sends what it holds, one syncs its file, one waits for signals. SIGTERM and
-SIGINT stop the reading, send what can still be sent within ``stop_seconds``, and exit 0; the next start sends what is
-left. Decides wiring and the order of start and stop. It must not know faults or wire forms.
+Each source has a thread that reads into the spool; one sends what it holds, one syncs its file, one waits for signals.
+SIGTERM and SIGINT stop the reading, send what can still be sent within ``stop_seconds``, and exit 0; the next start
+sends what is left. Decides wiring and the order of start and stop. It must not know faults or wire forms.
 """
 
 import argparse
@@ -33,20 +33,18 @@ from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
 from agent.envelopes import EnvelopeMaker
-from agent.events import EventMaker, loss_event
+from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
-from agent.job_file import JobFile
-from agent.kernel_log.source import KernelLogSource, LogSettings
 from agent.logs import log_to_stderr
 from agent.publisher import Clocks, Pace, Publisher
 from agent.settings import Settings, load_settings
+from agent.sources import sources_of
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
 from agent.supervise import start
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
-from policies.contract.vocabulary import Source
 
 log = logging.getLogger("agent")
 
@@ -81,19 +79,15 @@ def run(config: Path | None, environ: Mapping[str, str], stop: threading.Event) 
 
 
 def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, stop: threading.Event) -> int:
-    source = KernelLogSource(
-        LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start, settings.driver_version),
-        spool,
-        EventMaker(node, Source.KERNEL_LOG, JobFile(settings.job_file)),
-        clock=utc_now,
-    )
     publisher = make_publisher(settings, node, spool, region)
     silent = threading.Event()
     threading.Thread(target=spool.keep_durable, args=(silent,), name="disk", daemon=True).start()
-    reading = start("kernel_log", source.run, stop)
+    reading = [start(name, run, stop) for name, run in sources_of(settings, node, spool, utc_now).items()]
     sending = start("publisher", publisher.run, silent)
     stop.wait()
-    reading.join(settings.stop_seconds)
+    deadline = time.monotonic() + settings.stop_seconds
+    for thread in reading:
+        thread.join(max(0.0, deadline - time.monotonic()))
     silent.set()
     spool.wake()
     sending.join(settings.stop_seconds)

@@ -11,12 +11,27 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from policies.contract.envelope import explain
 from policies.contract.errors import SettingsError
 
 PREFIX = "RELIGHT_AGENT_"
+
+
+JOURNAL_UNITS = (
+    *("containerd.service", "kubelet.service", "systemd-networkd.service", "slurmd.service"),
+    *("nvidia-fabricmanager.service", "nvidia-imex.service"),
+)
+SERVICE_LOGS = ("/var/log/fabricmanager.log", "/var/log/nvidia-imex.log")
+
+
+def _split(value: object) -> object:
+    """In the environment a list is written with commas."""
+    return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class Settings(BaseModel):
@@ -58,6 +73,20 @@ class Settings(BaseModel):
         str,
         Field(description="Version of NVIDIA's driver, 570.148.08 or R570; empty: /proc/driver/nvidia/version."),
     ] = ""
+    training_logs: Annotated[
+        Words,
+        Field(description="Logs of training ranks, as glob patterns (** is any folders); empty: none are followed."),
+    ] = ()
+    training_logs_at_most: Annotated[
+        int, Field(ge=1, le=512, description="How many of them are followed at a time: those written last.")
+    ] = 64
+    journal_units: Annotated[
+        Words, Field(description="Units whose entries in systemd's journal are followed; empty: no journal is.")
+    ] = JOURNAL_UNITS
+    service_logs: Annotated[
+        Words,
+        Field(max_length=8, description="Files that services, or syslog, write to; each is followed when it is there."),
+    ] = SERVICE_LOGS
     job_file: Annotated[
         Path | None,
         Field(description="JSON about the job that runs here (id, orchestrator, rank, step, epoch, checkpoint)."),

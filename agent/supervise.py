@@ -1,27 +1,53 @@
 """Keeps a source running: what it raises is logged, and it is begun again after a while. One never stops another.
 
-Decides how long to wait between two tries. It must not know what a source does.
+Decides how long to wait between two tries, and that the same failure is not said every time. It must not know what a
+source does.
 """
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 1.0, 60.0
+_RAN_WELL_SECONDS = 60.0  # a source that ran for so long was well: the next failure is a new one
+_SAID_AGAIN_SECONDS = 3600.0
+
+
+class _Failures:
+    """What was said last about a source that fails, and when."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._said: tuple[str, float] | None = None
+
+    def tell(self, error: Exception, wait: float) -> None:
+        """Log *error* unless the same was said within the hour."""
+        text, now = f"{type(error).__name__}: {error}", time.monotonic()
+        if self._said and self._said[0] == text and now - self._said[1] < _SAID_AGAIN_SECONDS:
+            return
+        self._said = text, now
+        told = {"source": self._name, "error": str(error), "again_in": wait}
+        if isinstance(error, OSError):
+            log.error("source cannot be read", extra=told)
+        else:
+            log.error("source failed", extra=told, exc_info=error)
 
 
 def keep_running(name: str, run: Callable[[threading.Event], None], stop: threading.Event) -> None:
     """Call *run* until *stop*; after a failure again, at first soon."""
     wait = _FIRST_SECONDS
+    failures = _Failures(name)
     while not stop.is_set():
+        began = time.monotonic()
         try:
             run(stop)
-        except OSError as error:
-            log.error("source cannot be read", extra={"source": name, "error": str(error), "again_in": wait})  # noqa: TRY400 - the message says all
-        except Exception:
-            log.exception("source failed", extra={"source": name, "again_in": wait})
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other sources go on and this one tries again
+            if time.monotonic() - began > _RAN_WELL_SECONDS:
+                wait = _FIRST_SECONDS
+            failures.tell(error, wait)
         stop.wait(wait)
         wait = min(_LONGEST_SECONDS, wait * 2)
 

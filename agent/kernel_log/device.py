@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from agent.kernel_log.reader import MICROSECONDS, READ_AT_MOST, LogGap, LogRecord
+from agent.follow.reader import MICROSECONDS, READ_AT_MOST, FixedPlace, LogGap, LogItem, LogRecord
 from agent.kernel_log.record import KernelRecord, parse_record
 
 RECORD_BYTES = 8192
@@ -43,10 +43,10 @@ class DeviceReader:
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
 
-    def read(self, timeout: float) -> list[LogRecord | LogGap]:
+    def read(self, timeout: float) -> list[LogItem]:
         """Return what is new; see `LogReader`."""
         self._poll.poll(timeout * 1000)
-        found: list[LogRecord | LogGap] = []
+        found: list[LogItem] = []
         while len(found) < READ_AT_MOST:
             try:
                 raw = os.read(self._descriptor, RECORD_BYTES)
@@ -65,17 +65,17 @@ class DeviceReader:
         """Let go of the device."""
         os.close(self._descriptor)
 
-    def _take(self, record: KernelRecord) -> list[LogRecord | LogGap]:
+    def _take(self, record: KernelRecord) -> list[LogItem]:
         seq = record.seq
         if seq is None or (self._last is not None and seq <= self._last):
             return []  # read before the restart
         last, self._last = self._last, seq
-        position = {"boot": self._boot_id, "seq": seq}
-        taken: list[LogRecord | LogGap] = []
+        place = FixedPlace({"boot": self._boot_id, "seq": seq})
+        taken: list[LogItem] = []
         if last is not None and seq > last + 1:
-            before = {"boot": self._boot_id, "seq": seq - 1}
+            before = FixedPlace({"boot": self._boot_id, "seq": seq - 1})
             taken.append(LogGap("overrun", f"{last + 1}-{seq - 1}", self._clock(), before, seq - last - 1))
-        return [*taken, LogRecord(record, str(seq), self._date(record), position)]
+        return [*taken, LogRecord(record, str(seq), self._date(record), place)]
 
     def _date(self, record: KernelRecord) -> datetime:
         now = self._clock()

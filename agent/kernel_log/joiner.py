@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.kernel_log.reader import MICROSECONDS, LogGap, LogRecord
+from agent.follow.reader import MICROSECONDS, LogGap, LogRecord
 
 Item = LogRecord | LogGap
 

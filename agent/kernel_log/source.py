@@ -1,36 +1,36 @@
-"""The kernel log as a source: reads, parses, coalesces, and puts events and place into the spool as one.
+"""The kernel log as a source: which reader it takes, and what its records are told beside what they say.
 
-Decides when something is appended: as soon as there is an event, and every few seconds how far it has read. It waits
-for the log and for the disk, never for the network. It must not know lanes, nor what a fault means.
+Decides where a log is begun and which lines are of another boot. It must not know lanes, nor what a fault means.
 """
 
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent.coalesce import Coalescer, Seen
 from agent.driver import LoadedDriver
 from agent.events import EventMaker
+from agent.follow.reader import LogReader, LogRecord
+from agent.follow.suppressed import parse_suppressed
+from agent.follow.tail import BEFORE_BOOT, FileTail
+from agent.follow.work import LogWork, follow
+from agent.kernel_log.boots import boot_begins
 from agent.kernel_log.device import open_device
 from agent.kernel_log.joiner import Joiner
-from agent.kernel_log.reader import MICROSECONDS, LogGap, LogReader, LogRecord
+from agent.kernel_log.phases import DriverPhase
 from agent.kernel_log.record import parse_record
-from agent.kernel_log.tail import FileTail
-from agent.parsers.registry import parse_sightings
+from agent.parsers.registry import parse_sightings, unknown_layout
+from agent.parsers.sighting import Sighting
 from agent.spool.spool import Spool
 from agent.spool.state import Progress
-from policies.contract.events import FaultEvent
+from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.vocabulary import Source
 
 NAME = Source.KERNEL_LOG.value
-_READ_SECONDS = 0.25  # how long one read waits: bounds how late a stop is heard and a delta told
-_EVENTS_AN_APPEND = 32
-_SIGHTINGS_A_RECORD = 8  # a record that claims more was not written by the kernel
-_PLACE_SECONDS = 5.0
+_CLOCKS_DIFFER = timedelta(seconds=5)  # the clock is often set right after boot
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ def open_reader(settings: LogSettings, place: Progress | None, clock: Callable[[
         mine = position if position and "seq" in position else None
         return open_device(str(settings.path), mine, boot_id=settings.boot_id, clock=clock, uptime=time.monotonic)
     mine = position if position and "offset" in position else None
-    return FileTail(settings.path, mine, clock=clock, from_end=_from_end(settings))
+    start = None if _from_end(settings) else 0
+    return FileTail(settings.path, mine, clock=clock, start=start, boot_begins=boot_begins)
 
 
 def _is_device(path: Path) -> bool:
@@ -76,75 +77,49 @@ class KernelLogSource:
     """One thread's work: `run` until told to stop."""
 
     def __init__(
-        self, settings: LogSettings, spool: Spool, maker: EventMaker, *, clock: Callable[[], datetime]
+        self,
+        settings: LogSettings,
+        spool: Spool,
+        maker: EventMaker,
+        *,
+        clock: Callable[[], datetime],
+        uptime: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
     ) -> None:
-        """Read what *settings* name; events go to *spool*."""
+        """Read what *settings* name; events go to *spool*. *uptime* is in seconds since boot, suspended time too."""
         self._settings = settings
         self._spool = spool
         self._maker = maker
         self._clock = clock
+        self._uptime = uptime
 
     def run(self, stop: threading.Event) -> None:
         """Read until *stop*; OSError when the log cannot be read: call it again later, it goes on where it was."""
         place = self._spool.progress(NAME)
         reader = open_reader(self._settings, place, self._clock)
-        work = _Work(self._spool, self._maker, place, LoadedDriver(self._settings.driver))
-        joiner = Joiner()
-        try:
-            while not stop.is_set():
-                work.take(joiner.take(reader.read(_READ_SECONDS)))
-        finally:
-            reader.close()
-        work.finish()
+        booted = self._clock() - timedelta(seconds=self._uptime()) - _CLOCKS_DIFFER
+        classifier = KernelClassifier(booted, LoadedDriver(self._settings.driver))
+        work = LogWork(NAME, self._spool, self._maker, classifier.classify, place)
+        follow(reader, work, stop, joined=Joiner().take)
 
 
-class _Work:
-    """What one run holds in memory. When it raises, nothing of it is kept: the next begins at what the spool says."""
+class KernelClassifier:
+    """Tells what a record says, and whether it was said before *booted* or while the driver was loading."""
 
-    def __init__(self, spool: Spool, maker: EventMaker, place: Progress | None, driver: LoadedDriver) -> None:
-        self._spool = spool
-        self._maker = maker
-        self._driver = driver
-        self._coalescer = Coalescer(maker.event, place.bursts if place else None)
-        self._place = self._stored = place.cursor if place else None
-        self._stored_at = time.monotonic()
-        self._now = self._coalescer.latest  # the log's own time in microseconds, and when we read it
-        self._now_at = time.monotonic()
+    def __init__(self, booted: datetime, layout: Callable[[], DriverLayout | None] = unknown_layout) -> None:
+        """Nothing was read yet; *layout* is how the loaded driver prints NVLink errors."""
+        self._booted = booted
+        self._layout = layout
+        self._phase = DriverPhase()
 
-    def take(self, items: Sequence[LogRecord | LogGap]) -> None:
-        """Handle what was read; an empty read lets bursts end by the time that passed."""
-        events: list[FaultEvent] = []
-        for item in items:
-            events += self._gap(item) if isinstance(item, LogGap) else self._record(item)
-            self._place = item.position
-            if len(events) >= _EVENTS_AN_APPEND:
-                self._append(events)
-                events = []
-        if not items:
-            passed = (time.monotonic() - self._now_at) * MICROSECONDS
-            events += self._coalescer.elapse(self._now + int(passed))
-        place_is_old = self._place != self._stored and time.monotonic() - self._stored_at > _PLACE_SECONDS
-        if events or place_is_old:
-            self._append(events)
+    def classify(self, item: LogRecord) -> list[Sighting]:
+        """Return what *item* tells of."""
+        record = item.record
+        self._phase.hear(record.text, item.ticks)
+        found = parse_sightings(record, self._layout) or parse_suppressed(record.text, NAME)
+        return [self._noted(sighting, item) for sighting in found]
 
-    def finish(self) -> None:
-        """Tell what was counted so far, and note the place."""
-        self._append(self._coalescer.flush())
-
-    def _gap(self, gap: LogGap) -> list[FaultEvent]:
-        return [self._maker.gap(reason=gap.reason, key=gap.key, at=gap.at, lost=gap.lost)]
-
-    def _record(self, item: LogRecord) -> list[FaultEvent]:
-        self._now, self._now_at = item.ticks, time.monotonic()
-        events: list[FaultEvent] = []
-        for part, sighting in enumerate(parse_sightings(item.record, self._driver)[:_SIGHTINGS_A_RECORD]):
-            cursor = f"{item.key}:{part}" if part else item.key
-            events += self._coalescer.take(Seen(sighting, cursor, item.ticks, item.at, item.record.text, cut=item.cut))
-        return events
-
-    def _append(self, events: list[FaultEvent]) -> None:
-        """Put *events* and the place into the spool as one; nothing when nothing is new."""
-        changes = self._coalescer.changes()
-        if events or changes or self._place != self._stored:
-            self._spool.append(events, Progress(NAME, self._place, changes))
-        self._stored, self._stored_at = self._place, time.monotonic()
+    def _noted(self, sighting: Sighting, item: LogRecord) -> Sighting:
+        notes = self._phase.notes(sighting.kind, item.ticks)
+        if item.record.at is not None and item.record.at < self._booted:
+            notes = {**notes, **BEFORE_BOOT}
+        return replace(sighting, attributes={**sighting.attributes, **notes}) if notes else sighting

@@ -25,7 +25,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a source is: ``cursor`` is its own word for the place, ``bursts`` what changed in its open bursts."""
+    """How far a source is: ``cursor`` is its own word for the place, ``bursts`` what changed in its open bursts.
+
+    A cursor of None forgets the source: what it followed is gone.
+    """
 
     source: str
     cursor: Json
@@ -73,6 +76,10 @@ class SpoolState:
 
     def advance(self, progress: Progress) -> None:
         """Note how far a source is."""
+        if progress.cursor is None:
+            self.cursors.pop(progress.source, None)
+            self.bursts.pop(progress.source, None)
+            return
         self.cursors[progress.source] = progress.cursor
         open_bursts = self.bursts.setdefault(progress.source, {})
         for key, burst in progress.bursts.items():

@@ -31,6 +31,8 @@ def agent_environment(
         "BOOT_ID": machine.boot_id,
         "KERNEL_LOG": str(machine.kernel_log.path),
         "KERNEL_LOG_START": "beginning",
+        "JOURNAL_UNITS": "",  # a simulated node has no services, and ours are not its
+        "SERVICE_LOGS": "",
         "JOB_FILE": str(machine.job_file),
         "SPOOL_DIR": str(machine.spool),
         "HEARTBEAT_SECONDS": str(heartbeat_seconds),

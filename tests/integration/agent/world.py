@@ -43,6 +43,8 @@ class World:
             "NODE_NAME": "node-1",
             "KERNEL_LOG": self.log,
             "SPOOL_DIR": self.folder / "spool",
+            "JOURNAL_UNITS": "",
+            "SERVICE_LOGS": "",
             **settings,
         }
         environ = os.environ | {f"RELIGHT_AGENT_{name}": str(value) for name, value in values.items()}

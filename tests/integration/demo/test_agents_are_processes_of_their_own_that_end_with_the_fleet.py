@@ -28,6 +28,7 @@ def environment(folder: Path, number: int) -> dict[str, str]:
         "RELIGHT_AGENT_KERNEL_LOG": str(log),
         "RELIGHT_AGENT_SPOOL_DIR": str(folder / f"spool-{number}"),
         "RELIGHT_AGENT_STOP_SECONDS": "0.2",
+        "RELIGHT_AGENT_JOURNAL_UNITS": "",
     }
 
 

@@ -25,6 +25,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "KERNEL_LOG": str(tmp_path / "kernel.log"),
         "SPOOL_DIR": str(tmp_path / "spool"),
         "METADATA_ENDPOINT": "http://127.0.0.1:1",
+        "JOURNAL_UNITS": "",
     }
     return {f"{PREFIX}{name}": value for name, value in values.items()} | {"AWS_REGION": "us-east-1"}
 
@@ -45,6 +46,8 @@ def test_where_everything_works_every_check_says_so(environ: dict[str, str], str
         "settings": True,
         "identity": True,
         "kernel log": True,
+        "training logs": True,
+        "journal": True,
         "spool": True,
         "job file": True,
         "kinesis": True,

@@ -1,11 +1,11 @@
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.coalesce import MAX_BURSTS, WINDOW_MICROSECONDS, Coalescer, Seen, burst_key
+from agent.coalesce import MAX_BURSTS, MAX_BURSTS_A_KIND, WINDOW_MICROSECONDS, Coalescer, Seen, burst_key
 from agent.events import EventMaker
 from agent.parsers.sighting import Sighting
 from policies.contract.envelope import NodeIdentity
@@ -15,7 +15,7 @@ from tests.tools.agent_events import START
 
 NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
 SECOND = 1_000_000
-make_event = EventMaker(NODE, Source.KERNEL_LOG, lambda: None).event
+make_event = EventMaker(NODE, Source.KERNEL_LOG, lambda _seen: None).event
 
 
 def seen(
@@ -24,6 +24,10 @@ def seen(
     component = Component(type=ComponentType.GPU, pci=pci)
     sighting = Sighting(Kind.GPU_XID, severity, component, {"xid": xid, "pid": cursor})
     return Seen(sighting, str(cursor), int(seconds * SECOND), START + timedelta(seconds=seconds), f"line {cursor}")
+
+
+def of_kind(one: Seen, kind: Kind) -> Seen:
+    return replace(one, sighting=replace(one.sighting, kind=kind))
 
 
 def test_the_first_goes_at_once_and_the_rest_of_its_window_as_one_delta() -> None:
@@ -92,9 +96,53 @@ def test_rubbish_cannot_open_bursts_without_end() -> None:
     told = [
         event for number in range(MAX_BURSTS + 50) for event in coalescer.take(seen(number, number / 1000, xid=number))
     ]
-    assert len(told) == MAX_BURSTS + 50
+    assert [event.attributes.get("folded", False) for event in told] == [False] * MAX_BURSTS_A_KIND + [True]
+    (rest,) = coalescer.flush()
+    assert (rest.count, rest.component) == (MAX_BURSTS - MAX_BURSTS_A_KIND + 49, Component(type=ComponentType.GPU))
+
+
+def test_rubbish_of_many_kinds_cannot_either() -> None:
+    coalescer = Coalescer(make_event)
+    for number in range(MAX_BURSTS + 50):
+        kind = (Kind.GPU_XID, Kind.NVSWITCH_SXID, Kind.HOST_OOM_KILL)[number % 3]
+        coalescer.take(of_kind(seen(number, number / 1000, xid=number), kind))
     state = {key: burst for key, burst in coalescer.changes().items() if burst is not None}
     assert len(state) == MAX_BURSTS
+
+
+def test_a_storm_is_a_handful_of_deltas_whatever_its_length() -> None:
+    coalescer = Coalescer(make_event)
+    told = [event for number in range(800_000) for event in coalescer.take(seen(number, number / 10_000))]
+    told += coalescer.flush()
+    assert len(told) == 5
+    assert sum(event.count for event in told) == 800_000
+
+
+def test_a_storm_that_pauses_is_news_again() -> None:
+    coalescer = Coalescer(make_event)
+    for number in range(20):
+        coalescer.take(seen(number, number / 10))
+    assert [event.count for event in coalescer.elapse(15 * SECOND)] == [19]
+    assert coalescer.take(seen(21, 25)) == []  # the storm's second window
+    assert [event.count for event in coalescer.elapse(30 * SECOND)] == [1]
+    assert [event.count for event in coalescer.take(seen(22, 31))] == [1]
+
+
+def test_what_was_said_last_is_told_last() -> None:
+    coalescer = Coalescer(make_event)
+    words = [Kind.NETWORK_LINK_DOWN, Kind.NETWORK_LINK_UP, Kind.NETWORK_LINK_UP, Kind.NETWORK_LINK_DOWN]
+    for number, kind in enumerate(words):
+        coalescer.take(of_kind(seen(number, number), kind))
+    assert [event.kind for event in coalescer.elapse(60 * SECOND)] == [Kind.NETWORK_LINK_UP, Kind.NETWORK_LINK_DOWN]
+
+
+def test_gaps_of_one_burst_add_up_what_is_missing() -> None:
+    coalescer = Coalescer(make_event)
+    gap = Sighting(Kind.PIPELINE_GAP, Severity.WARNING, None, {"lost": 7, "by": "x"})
+    for number in range(3):
+        coalescer.take(Seen(gap, str(number), number, START, ""))
+    (delta,) = coalescer.flush()
+    assert (delta.count, delta.attributes["lost"]) == (2, 14)
 
 
 @dataclass(frozen=True)

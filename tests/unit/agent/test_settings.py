@@ -46,5 +46,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_settings(tmp_path / "nothing.toml", NEEDED)
 
 
+def test_lists_are_lists_in_the_file_and_have_commas_in_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "agent.toml"
+    path.write_text('cluster = "c"\nstream = "s"\ntraining_logs = ["/logs/**/rank*.log", "/x"]\njournal_units = []\n')
+    settings = load_settings(path, {f"{PREFIX}SERVICE_LOGS": "/a, /b"})
+    assert settings.training_logs == ("/logs/**/rank*.log", "/x")
+    assert (settings.journal_units, settings.service_logs) == ((), ("/a", "/b"))
+
+
 def test_every_setting_is_documented() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []

@@ -31,6 +31,22 @@ def test_a_source_that_fails_is_begun_again_and_stops_when_told(monkeypatch: pyt
     assert tries == [0, 1, 2]
 
 
+def test_the_same_failure_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(supervise, "_FIRST_SECONDS", 0.001)
+    stop = threading.Event()
+    tries: list[int] = []
+
+    def run(stop: threading.Event) -> None:
+        tries.append(len(tries))
+        if len(tries) == 5:
+            stop.set()
+        raise OSError(13, "Permission denied", "one" if len(tries) < 4 else "other")
+
+    supervise.start("kernel_log", run, stop).join(5)
+    assert len(tries) == 5
+    assert [record.message for record in caplog.records] == ["source cannot be read"] * 2
+
+
 def test_a_log_line_is_one_json_object_with_what_was_given() -> None:
     record = logging.makeLogRecord(
         {"name": "agent", "levelname": "WARNING", "msg": "lane %s", "args": ("x",), "tries": 3, "created": 0.5}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent.follow.reader import LogGap, LogRecord
 from agent.kernel_log.device import DeviceReader
-from agent.kernel_log.reader import LogGap, LogRecord
 from tests.tools.agent_events import START
 
 Opener = Callable[..., DeviceReader]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.follow.reader import FixedPlace, LogGap, LogRecord
 from agent.kernel_log.joiner import Item, Joiner
-from agent.kernel_log.reader import LogGap, LogRecord
 from agent.kernel_log.record import KernelRecord
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -29,7 +29,8 @@ MISMATCH = (
 
 def records(*texts: str, apart: int = 10) -> list[Item]:
     return [
-        LogRecord(KernelRecord(text, seq, seq * apart), str(seq), NOW, {"seq": seq}) for seq, text in enumerate(texts)
+        LogRecord(KernelRecord(text, seq, seq * apart), str(seq), NOW, FixedPlace({"seq": seq}))
+        for seq, text in enumerate(texts)
     ]
 
 
@@ -84,7 +85,7 @@ def test_a_second_opening_lets_the_first_go() -> None:
 
 
 def test_a_gap_ends_what_is_held() -> None:
-    gap = LogGap("overrun", "1-2", NOW, {"seq": 2})
+    gap = LogGap("overrun", "1-2", NOW, FixedPlace({"seq": 2}))
     joiner = Joiner()
     first = records(LOST[0])
     assert joiner.take([*first, gap]) == [*first, gap]

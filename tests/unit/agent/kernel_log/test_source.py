@@ -46,7 +46,7 @@ class Station:
             new_id=new_ids(),
             describe_loss=describe_loss,
         ) as spool:
-            maker = EventMaker(NODE, Source.KERNEL_LOG, lambda: self.job)
+            maker = EventMaker(NODE, Source.KERNEL_LOG, lambda _seen: self.job)
             source = KernelLogSource(LogSettings(self.log, "b", start), spool, maker, clock=utc_now)
             stop = threading.Event()
             thread = threading.Thread(target=source.run, args=(stop,))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent.kernel_log.reader import LogGap, LogRecord
-from agent.kernel_log.tail import FileTail
+from agent.follow.reader import LogGap, LogRecord
+from agent.follow.tail import FileTail
 
 Opener = Callable[..., FileTail]
 NOW = datetime.now(UTC) + timedelta(hours=1)  # later than any file of the test was written
@@ -25,7 +25,7 @@ def tail(path: Path) -> Iterator[Opener]:
     opened: list[FileTail] = []
 
     def opener(position: dict[str, Any] | None = None, *, from_end: bool = False) -> FileTail:
-        opened.append(FileTail(path, position, clock=lambda: NOW, from_end=from_end))
+        opened.append(FileTail(path, position, clock=lambda: NOW, start=None if from_end else 0))
         return opened[-1]
 
     yield opener

@@ -1,0 +1,28 @@
+"""A place in a file, such that after a restart the right file is known again among rotated ones.
+
+It must not know how a file is followed.
+"""
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+PRINT_BYTES = 64
+
+
+def print_of(before: bytes) -> str:
+    """Return what tells a file from others by the bytes before a place in it, at most PRINT_BYTES."""
+    return f"{zlib.crc32(before):08x}-{len(before)}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """Behind a line: the bytes ``before`` it stood there, at most PRINT_BYTES."""
+
+    generation: int
+    offset: int
+    before: bytes
+
+    def as_json(self) -> dict[str, Any]:
+        """See `Place.as_json`."""
+        return {"generation": self.generation, "offset": self.offset, "print": print_of(self.before)}

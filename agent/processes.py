@@ -1,0 +1,101 @@
+"""What the system tells about a process: its rank and its job, from its environment and its cgroup.
+
+Everything here is evidence that may be gone or forbidden (another user's environment needs root or CAP_SYS_PTRACE; a
+cgroup anybody may read): what cannot be read is not known, and nothing raises. It must not know logs.
+
+Sources: torchrun (RANK), Slurm's srun (SLURM_PROCID, SLURM_JOB_ID), Open MPI (OMPI_COMM_WORLD_RANK), SageMaker training
+toolkit (TRAINING_JOB_NAME), Kubeflow training operator (MASTER_ADDR is `<job>-master-0` or `<job>-worker-0`); Slurm's
+cgroup plugins (`.../job_123/step_0`).
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from policies.contract.events import JobRef
+from policies.contract.vocabulary import Orchestrator
+
+PROC = Path("/proc")
+_READ_BYTES = 64 * 1024
+_PROCESSES_LOOKED_AT, _FILES_LOOKED_AT = 4096, 512
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+_SLURM_CGROUP = re.compile(r"/job_([0-9]{1,10})(?:/|$)", re.MULTILINE)
+_KUBEFLOW_MASTER = re.compile(r"^([a-z0-9][a-z0-9-]{0,200})-(?:master|worker)-0(?:\.|$)")
+_NAMESPACE_OF_MASTER = re.compile(r"^[^.]+\.([a-z0-9-]{1,63})(?:\.svc|$)")
+
+
+def job_of_process(pid: int, proc: Path = PROC) -> JobRef | None:
+    """Return the job of process *pid* and its rank, as far as the system tells; None when it tells no job."""
+    environ = _environ(proc / str(pid) / "environ")
+    rank = next((int(environ[name]) for name in _RANKS if environ.get(name, "").isdigit()), None)
+    found = _from_environ(environ) or _from_cgroup(_read(proc / str(pid) / "cgroup"))
+    return found.model_copy(update={"rank": rank}) if found else None
+
+
+def rank_of_process(pid: int, proc: Path = PROC) -> int | None:
+    """Return the rank of process *pid*, even where nothing tells its job."""
+    environ = _environ(proc / str(pid) / "environ")
+    return next((int(environ[name]) for name in _RANKS if environ.get(name, "").isdigit()), None)
+
+
+def writers_of(inode: int, device: int, proc: Path = PROC) -> Iterator[int]:
+    """Yield the processes that have the file open, as far as this process may see it; bounded, some ten milliseconds.
+
+    Nobody keeps a register of it, so all are looked through: ask when there is a fault, not for each line.
+    """
+    own = os.getpid()
+    pids = (int(one.name) for one in islice(_entries(proc), 4 * _PROCESSES_LOOKED_AT) if one.name.isdigit())
+    for pid in islice(pids, _PROCESSES_LOOKED_AT):
+        if pid != own and _has_open(proc / str(pid) / "fd", inode, device):
+            yield pid
+
+
+def _has_open(folder: Path, inode: int, device: int) -> bool:
+    for entry in islice(_entries(folder), _FILES_LOOKED_AT):
+        try:
+            status = entry.stat()
+        except OSError:
+            continue
+        if (status.st_ino, status.st_dev) == (inode, device):
+            return True
+    return False
+
+
+def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return
+
+
+def _from_environ(environ: Mapping[str, str]) -> JobRef | None:
+    if name := environ.get("TRAINING_JOB_NAME"):
+        return JobRef(id=name, orchestrator=Orchestrator.SAGEMAKER)
+    if number := environ.get("SLURM_JOB_ID"):
+        return JobRef(id=number, orchestrator=Orchestrator.SLURM)
+    master = environ.get("MASTER_ADDR", "")
+    name_match, namespace = _KUBEFLOW_MASTER.match(master), _NAMESPACE_OF_MASTER.match(master)
+    if name_match and namespace and "KUBERNETES_SERVICE_HOST" in environ:
+        return JobRef(id=f"{namespace[1]}/{name_match[1]}", orchestrator=Orchestrator.EKS)
+    return None
+
+
+def _from_cgroup(text: str) -> JobRef | None:
+    match = _SLURM_CGROUP.search(text)
+    return JobRef(id=match[1], orchestrator=Orchestrator.SLURM) if match else None
+
+
+def _environ(path: Path) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in _read(path).split("\0"))
+    return {name: value for name, _, value in pairs if name}
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_READ_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

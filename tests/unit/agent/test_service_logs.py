@@ -1,0 +1,75 @@
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.events import EventMaker
+from agent.main import utc_now
+from agent.service_logs import ServiceLogSource, program_of
+from agent.spool.limits import SpoolLimits
+from agent.spool.opening import open_spool
+from policies.contract.envelope import NodeIdentity
+from policies.contract.vocabulary import Source
+from tests.tools.agent_events import describe_loss, new_ids
+
+NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
+FATAL = (
+    "[Jan 31 2026 12:00:00] [ERROR] [tid 841] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id "
+    "00000000:b3:00.0 physical id 3 port 61"
+)
+
+
+def read(path: Path, folder: Path, *, more: str) -> list[dict[str, Any]]:
+    """Follow *path* from a new spool, write *more* to it, and return the events."""
+    with open_spool(
+        folder,
+        owner="i-1",
+        boot_id="b",
+        limits=SpoolLimits(),
+        clock=utc_now,
+        new_id=new_ids(),
+        describe_loss=describe_loss,
+    ) as spool:
+        source = ServiceLogSource(path, spool, EventMaker(NODE, Source.JOURNAL, lambda _seen: None), clock=utc_now)
+        stop = threading.Event()
+        thread = threading.Thread(target=source.run, args=(stop,))
+        thread.start()
+        time.sleep(0.1)
+        with path.open("a") as file:
+            file.write(more)
+        deadline = time.monotonic() + 10
+        while not spool.waiting and time.monotonic() < deadline:
+            time.sleep(0.005)
+        stop.set()
+        thread.join(10)
+        batch = spool.take(1 << 30)
+        return [json.loads(event.body) for event in batch.events] if batch else []
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "kind"),
+    [
+        ("fabricmanager.log", FATAL, "nvswitch.sxid"),
+        ("nvidia-imex.log", "[Jan 31 2026 12:00:00] [ERROR] [tid 1] lost node 3", "imex.error"),
+        ("slurmd.log", "[2026-01-31T12:00:00.000] error: health_check failed: rc:1 output:x", "node.not_ready"),
+        ("syslog", "Jan 31 12:00:00 host systemd-networkd[812]: ens5: Lost carrier", "network.link_down"),
+    ],
+)
+def test_a_line_of_a_service_becomes_an_event(tmp_path: Path, name: str, line: str, kind: str) -> None:
+    path = tmp_path / name
+    path.write_text(f"{line}\n")  # old news
+    (event,) = read(path, tmp_path / "spool", more=f"{line}\n")
+    assert (event["kind"], event["source"]) == (kind, "journal")
+
+
+def test_a_log_that_appears_later_is_read_from_its_beginning(tmp_path: Path) -> None:
+    (event,) = read(tmp_path / "fabricmanager.log", tmp_path / "spool", more=f"{FATAL}\n")
+    assert (event["kind"], event["component"]["pci"]) == ("nvswitch.sxid", "0000:b3:00")
+
+
+def test_who_wrote_a_file_is_told_by_its_name() -> None:
+    assert program_of(Path("/var/log/slurm/slurmd.node1.log")) == "slurmd"
+    assert program_of(Path("/var/log/messages")) is None
