@@ -32,6 +32,11 @@ _INDEX = tuple(index(KERNEL_PARSERS).items())
 # The kernel says these, and repeats in them what users chose: boot arguments, audited names, cgroup paths.
 _REPEATS_OTHERS = ("audit: ", "audit(", "Command line: ", "Kernel command line: ", "Unknown kernel command line")
 _REPEATS_PATHS = "oom-kill:"
+# Others it repeats without a word before: `prog[7]: segfault at .. in NVRM: Xid (PCI:0000:53:00): 79, ..` is a crash in
+# a file of that name (mm/memory.c, print_vma_addr), and any user may name a file. So a GPU is accused only by a record
+# that begins as its driver's do; the driver prints names of strangers behind that.
+_DRIVER = ("NVRM", "nvidia", "Xid (", "XID (", "SXid (", "GPU reset executed")
+_OF_THE_DRIVER = (XID, GPU, SXID)
 
 
 def unknown_layout() -> DriverLayout | None:
@@ -66,4 +71,7 @@ def _parsers(record: KernelRecord, text: str, wanted: int) -> tuple[LineParser, 
         return (HOST,)
     if text.startswith(_REPEATS_OTHERS):
         return ()
-    return tuple(parser for place, parser in enumerate(KERNEL_PARSERS) if wanted >> place & 1)
+    fitting = tuple(parser for place, parser in enumerate(KERNEL_PARSERS) if wanted >> place & 1)
+    if text.lstrip().startswith(_DRIVER):
+        return fitting
+    return tuple(parser for parser in fitting if parser not in _OF_THE_DRIVER)
