@@ -90,13 +90,13 @@ SERVER_RULES = (
         r"LustreError: [^\n]{0,160}Communicating with [^\s]{1,120}, operation (?:ost|mds|mgs|ldlm|obd)_\w{2,24} "
         r"failed with -",
         r"LNet(?:Error)?: [^\n]{0,160}(?:Timed out tx: |Timed out RDMA with )",
-        words=("@@@ Request sent", "was lost; in progress", "LustreError: ", "Timed out "),
+        words=("Lustre", "ptlrpc_expire_one_request", "LNet"),
     ),
     rule(
         Kind.STORAGE_LUSTRE_RECOVERED,
         Severity.INFO,
         _MOUNT,
         r"Lustre: [^\n]{0,160}Connection restored to (?:service )?(?P<server>[^\s]{1,120})",
-        words=("Connection restored to ",),
+        words=("Lustre",),
     ),
 )

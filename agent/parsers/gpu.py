@@ -106,10 +106,11 @@ GPU = LineParser(
     (
         "fallen off the bus",
         " failed",
-        "None of the NVIDIA",
+        "the NVIDIA ",
+        "your NVIDIA ",
+        "The NVIDIA ",
         "API mismatch",
         "ERROR detected",
         "GPU reset",
-        "is invalid",
     ),
 )

@@ -34,7 +34,7 @@ _KERNEL = (
         r"general protection fault,[^\n]{0,120}: [0-9a-f]{4} \[#[0-9]{1,4}\]",
         r"kernel BUG at [^\n]{1,120}!",
         r"Unable to handle kernel [^\n]{1,60} at virtual address",
-        words=("BUG: unable", "BUG: kernel", "BUG: Bad", "BUG at", " [#", "Unable to handle kernel"),
+        words=("BUG: ", "BUG at", " [#", "nable to handle kernel"),
     ),
     # kernel/watchdog.c: "BUG: soft lockup - CPU#%d stuck for %us! [%s:%d]"
     rule(
@@ -42,7 +42,7 @@ _KERNEL = (
         Severity.ERROR,
         _CPU,
         rf"BUG: soft lockup - CPU#(?P<index>[0-9]{{1,5}}) stuck for (?P<seconds>[0-9]{{1,6}})s!(?: \[{_TASK}\])?",
-        words=("soft lockup",),
+        words=("BUG: soft lockup",),
     ),
     # kernel/watchdog.c: "Watchdog detected hard LOCKUP on cpu %d"; arch/powerpc/kernel/watchdog.c
     rule(

@@ -42,7 +42,7 @@ MEMORY_RULES = (
         _DIMM,
         rf"EDAC (?:\w{{1,16}} )?MC(?P<index>[0-9]{{1,4}}): (?P<errors>[0-9]{{1,9}}) UE {_ON}",
         r"EDAC MC[0-9]{1,4}: UE (?:page|row|- no information)",
-        words=(" UE ",),
+        words=("EDAC ",),
     ),
     # arch/x86/kernel/cpu/mce/core.c; mm/memory-failure.c; drivers/firmware/efi/cper.c, drivers/acpi/apei/ghes.c
     rule(
@@ -53,7 +53,7 @@ MEMORY_RULES = (
         r"Memory failure: 0x[0-9a-f]{1,16}: (?:recovery action for|Killing|unhandlable|Sending SIGBUS|already "
         r"hardware)",
         r"mce: Memory error not recovered",
-        r"\[Hardware Error\]: +error_type: [0-9]{1,3}, (?:multi-bit ECC|multi-symbol chipkill ECC)",
+        r"\[Hardware Error\]: {1,8}error_type: [0-9]{1,3}, (?:multi-bit ECC|multi-symbol chipkill ECC)",
         words=("hardware memory error", "Memory failure:", "Memory error not", "error_type: "),
     ),
     rule(
@@ -62,8 +62,8 @@ MEMORY_RULES = (
         _DIMM,
         rf"EDAC (?:\w{{1,16}} )?MC(?P<index>[0-9]{{1,4}}): (?P<errors>[0-9]{{1,9}}) CE {_ON}",
         r"EDAC MC[0-9]{1,4}: CE (?:page|row|- no information)",
-        r"\[Hardware Error\]: +error_type: [0-9]{1,3}, (?:single-bit ECC|single-symbol chipkill ECC|scrub corrected)",
-        words=(" CE ", "error_type: "),
+        r"\[Hardware Error\]: {1,8}error_type: [0-9]{1,3}, (?:single-bit ECC|single-symbol chipkill|scrub corrected)",
+        words=("EDAC ", "error_type: "),
     ),
     # arch/x86/kernel/cpu/mce: what was logged is not said here; the EDAC lines beside it say more. drivers/edac/
     # {mce_amd,skx_common,sb_edac}.c; drivers/firmware/efi/cper.c ("event severity"); mce/intel.c (CMCI storm)

@@ -66,14 +66,7 @@ _RULES = (
         r"\bena [^\n]{0,80}(?:Found a Tx that wasn't completed on time|number of lost tx completions? is above the "
         r"threshold)",
         r"\bena [^\n]{0,80}(?:Keep alive watchdog timeout|Reset indication didn't turn o(?:n|ff))",
-        words=(
-            "NETDEV WATCHDOG",
-            "X timeout ",
-            "lost tx completion",
-            "a Tx that",
-            "watchdog timeout",
-            "Reset indication",
-        ),
+        words=("timed out", "X timeout ", "ena "),
     ),
     rule(
         Kind.NETWORK_EFA_ERRORS,

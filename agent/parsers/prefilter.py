@@ -14,9 +14,9 @@ from agent.parsers.sighting import LineParser
 # Short enough to be shared by many words, rare in what healthy nodes print. A word belongs to the first that it holds;
 # one that holds none is a piece itself.
 PIECES = (
-    *("rror", "ERROR", "ailed", "ailure", "BUG", "Kill", "Xid (", "imeout", "imed out", "ink is ", ": Link ", "LOCKUP"),
-    *("only", "fallen off", "detected ", " down", "table ", "kthread ", "achine ", "unexpected", "writ", "space left"),
-    *("was lost", "no available", "rejecting ", " device", "NVSwitch", "isabl", "not re", "event", "The NVIDIA"),
+    *("rror", "ERROR", "ailed", "ailure", "BUG", "nable to handle", "Kill", "Xid (", "imeout", "imed out", "LOCKUP"),
+    *("ink is ", ": Link ", "only", "fallen off", "stall", "kthread ", "achine ", "NVIDIA ", "NVSwitch"),
+    *("nvme nvme", "Lustre", "writ", "space left", "module event", "mlx5_", "power"),
 )
 
 

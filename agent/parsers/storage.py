@@ -44,14 +44,7 @@ _DEVICES = (
         r"|Identify Controller failed|failed to mark controller)",
         r"\bata[0-9]{1,3}\.[0-9]{2}: disabled\b",
         persistence=Persistence.PERMANENT,
-        words=(
-            "Disabling device",
-            "Removing after probe",
-            "Device not ready",
-            "ller failed",
-            "failed to mark",
-            ": disabled",
-        ),
+        words=("nvme nvme", ": disabled"),
     ),
     # drivers/nvme/host/multipath.c: "no available path - failing I/O"; drivers/scsi/scsi_lib.c
     rule(
@@ -70,7 +63,7 @@ _DEVICES = (
         rf"nvme {_DEVICE}: I/O (?:tag )?[0-9]{{1,9}} [^\n]{{0,80}}?timeout, (?:reset|aborting|disable|completion "
         rf"polled)",
         r"nvme [\w-]{1,32}: (?:controller is down; will reset|frozen state error detected, reset)",
-        words=("timeout, ", "controller is down", "frozen state error"),
+        words=("nvme nvme",),
     ),
 )
 _ERRORS = (
@@ -101,7 +94,7 @@ _ERRORS = (
         r"Sense Key : (?:Medium|Hardware) Error",
         r"\bata[0-9]{1,3}\.[0-9]{2}: error: \{ (?:UNC|IDNF)",
         r"md: super_written gets error",
-        words=("Sense Key : ", ": error: {", "super_written gets"),
+        words=("Medium Error", "Hardware Error", ": error: {", "super_written gets error"),
     ),
     # block/blk-core.c bio_check_eod, fs/buffer.c; fs/jbd2/commit.c; fs/ext4/page-io.c ext4_end_bio
     rule(
@@ -111,7 +104,7 @@ _ERRORS = (
         r"attempt to access beyond end of device",
         r"JBD2: Detected IO errors while flushing file data on [\w!.-]{1,32}",
         r"EXT4-fs warning \(device [\w!.-]{1,32}\): ext4_end_bio:[0-9]{1,6}: I/O error",
-        words=("beyond end of device", "Detected IO errors", "ext4_end_bio"),
+        words=("beyond end of device", "Detected IO errors", ": I/O error"),
     ),
     # drivers/md/dm-thin.c; what programs of the system write into the kernel's log (systemd-journald)
     rule(

@@ -12,14 +12,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from moto.server import ThreadedMotoServer
 
-from agent.kernel_log.record import parse_record
-from agent.parsers.registry import parse_sightings
-from tests.bench.measure import Figure, figure, quantiles, repeat
+from tests.bench.measure import Figure, figure, quantiles
 from tests.integration.agent.world import World
 
 FAULTS = 150
@@ -27,23 +24,12 @@ SECONDS = float(os.environ.get("RELIGHT_BENCH_SECONDS", "30"))
 LINES_A_SECOND, PORTIONS_A_SECOND = 1000, 50
 TICKS = os.sysconf("SC_CLK_TCK")
 HEALTHY = "6,4003,3757433151,-;IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready"
-FAULT = "3,1,2,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 
 
 def figures() -> Iterator[Figure]:
-    """Measure the parsers in this process, then a process."""
-    for name, line in (("healthy", HEALTHY), ("Xid", FAULT)):
-        samples = repeat(partial(_parse_rate, line))
-        yield figure(f"agent: parse a {name} record", "records/s", samples, better="higher")
+    """Measure a process."""
     with _world() as world:
         yield from _process(world)
-
-
-def _parse_rate(line: str, count: int = 5000) -> float:
-    began = time.process_time()
-    for _ in range(count):
-        parse_sightings(parse_record(line))
-    return count / (time.process_time() - began)
 
 
 @contextmanager
