@@ -34,6 +34,14 @@ _FABRIC_SXID = re.compile(
     r"(?:[^\n]{0,40}? port ([0-9]{1,3}))?"
 )
 _FABRIC = (
+    # "Nothing to do": said where there is no NVSwitch at all (H100 PCIe, GH200), and where the driver shows none
+    rule(
+        Kind.FABRIC_MANAGER_ERROR,
+        Severity.WARNING,
+        ComponentType.NVSWITCH,
+        r"request to [^\n]{1,120} NVSwitch driver failed [^\n]{0,80}(?P<status>NV_WARN_NOTHING_TO_DO)",
+        words=("NV_WARN_NOTHING_TO_DO",),
+    ),
     rule(
         Kind.FABRIC_MANAGER_ERROR,
         Severity.ERROR,
@@ -88,4 +96,4 @@ def _sighting(
 
 
 SXID = LineParser(_parse_sxid, ("SXid (",))
-FABRIC_MANAGER = LineParser(_parse_fabric_manager, ("detected NVSwitch", *_FABRIC[0].words))
+FABRIC_MANAGER = LineParser(_parse_fabric_manager, ("detected NVSwitch", *_FABRIC[0].words, *_FABRIC[1].words))

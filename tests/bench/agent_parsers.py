@@ -1,6 +1,6 @@
 """The readers: records a second on one core, from the text of a record to what it tells of.
 
-Ordinary records are a committed mix of what healthy GPU nodes print (tests/data/ordinary_kernel.log, as /dev/kmsg gives
+Ordinary records are a committed mix of what healthy GPU nodes print (tests/data/ordinary_kernel.txt, as /dev/kmsg gives
 it); faults are the corpus's. Processor time, so that other work on the machine counts little.
 """
 
@@ -22,7 +22,7 @@ RECORDS = 20_000
 
 def figures() -> Iterator[Figure]:
     """Measure ordinary records in two logs' forms, faults, and a rank's log."""
-    ordinary = (DATA / "ordinary_kernel.log").read_text(encoding="utf-8").splitlines()
+    ordinary = (DATA / "ordinary_kernel.txt").read_text(encoding="utf-8").splitlines()
     syslog = [f"Jan 21 11:18:36 gpu-7 kernel: [ 8609.389400] {parse_record(line).text}" for line in ordinary]
     faults = [line["record"] for line in _corpus("kernel_lines.jsonl") if "kind" in line]
     for name, records in (

@@ -7,7 +7,7 @@ from agent.parsers.prefilter import PIECES, index
 from agent.parsers.registry import KERNEL_PARSERS, parse_sightings
 from agent.parsers.sighting import LineParser
 
-ORDINARY = (Path(__file__).parents[3] / "data" / "ordinary_kernel.log").read_text(encoding="utf-8").splitlines()
+ORDINARY = (Path(__file__).parents[3] / "data" / "ordinary_kernel.txt").read_text(encoding="utf-8").splitlines()
 MOST_PIECES = 70  # each costs every record a plain search
 
 
