@@ -17,7 +17,8 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 
 SHORTEST_WAIT_SECONDS = 1.0
-REPORT_LIMIT_BYTES = 32 * 1024  # nine rungs' outcomes share one META item of at most 400 KB
+# Nine rungs' outcomes share one META item of at most 400 KB with notes and timeline, and one event of at most 256 KB.
+REPORT_LIMIT_BYTES = 16 * 1024
 LONGEST_WAIT_SECONDS = 60.0  # a Wait of handle-incident never sleeps past the point where the sweep calls it stale
 
 

@@ -150,6 +150,17 @@ def test_a_storm_before_a_recovery_does_not_swallow_the_fault_after_it() -> None
     assert len(decision.starts) == 1
 
 
+def test_a_storm_of_findings_full_of_rubbish_still_fits_one_item() -> None:
+    rubbish: dict[str, Any] = {f"{number:03}" + "k" * 500: "é" * 2000 for number in range(50)}
+    storm = [finding(name=f"f{number}").model_copy(update={"attributes": rubbish}) for number in range(40)]
+    assert len(only(taken(*storm)).model_dump_json().encode()) < 300 * 1024
+
+
+def test_what_an_incident_is_judged_by_stays_in_its_notes() -> None:
+    said = finding().model_copy(update={"attributes": {"xid": 95, "process": "python"}})
+    assert only(taken(said)).findings[0].attributes == {"xid": 95, "process": "python"}
+
+
 WEAK = plan(Action.ISOLATE, limits={"isolations": LIMIT}, deadline=60)
 
 
