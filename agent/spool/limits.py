@@ -3,15 +3,18 @@
 It must not know files or locks.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from agent.spool.state import WaitingEvent
+from policies.contract.vocabulary import Kind
 
 # One sixteenth of the room is made at a time, so that a full spool does not report every single loss.
 _SLACK = 16
+_REPORT = Kind.PIPELINE_OVERFLOWED.value.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,19 @@ def expired_events(events: Iterable[WaitingEvent], now: datetime, limits: SpoolL
 
 
 def loss_of(reason: Literal["full", "too_old"], victims: Sequence[WaitingEvent]) -> Loss:
-    """Return what losing *victims*, at least one, is."""
-    seqs = [event.seq for event in victims]
-    return Loss(reason, len(seqs), min(seqs), max(seqs))
+    """Return what losing *victims*, at least one, is; where reports of earlier losses go too, this one includes them.
+
+    Else the last report of a long outage would tell of the last losses only.
+    """
+    losses = [_as_loss(event) for event in victims]
+    first, last = min(loss.first_seq for loss in losses), max(loss.last_seq for loss in losses)
+    return Loss(reason, sum(loss.count for loss in losses), first, last)
+
+
+def _as_loss(victim: WaitingEvent) -> Loss:
+    if _REPORT in victim.body:
+        event = json.loads(victim.body)
+        told = event["attributes"]
+        if event["kind"] == Kind.PIPELINE_OVERFLOWED and {"lost", "first_seq"} <= told.keys():
+            return Loss("full", told["lost"] + 1, min(told["first_seq"], victim.seq), max(victim.seq, told["last_seq"]))
+    return Loss("full", 1, victim.seq, victim.seq)

@@ -13,6 +13,7 @@ from pathlib import Path
 from agent.coalesce import Seen
 from agent.follow.reader import LogRecord
 from agent.job_file import JobSource
+from agent.parsers.rank_log import LossWatch
 from agent.parsers.sighting import Sighting
 from agent.parsers.training import parse_training_line
 from agent.training_logs.whereabouts import Progress, read_name
@@ -37,13 +38,15 @@ class RankLog:
         self._job_file = job_file
         self._writer = writer
         self._progress = Progress()
+        self._loss = LossWatch()
         self._cause: tuple[Kind, int] | None = None
 
     def classify(self, item: LogRecord) -> list[Sighting]:
         """Return what *item* tells of."""
         text = item.record.text
         self._progress.read(text)
-        return [self._noted(sighting, item.ticks) for sighting in parse_training_line(text)]
+        found = parse_training_line(text) or (self._loss.take(text) if "oss" in text else [])
+        return [self._noted(sighting, item.ticks) for sighting in found]
 
     def _noted(self, sighting: Sighting, ticks: int) -> Sighting:
         noted: dict[str, Scalar] = {**self._where(), **sighting.attributes, "file": self._file[-_NAME_KEPT:]}

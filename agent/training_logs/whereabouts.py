@@ -15,12 +15,13 @@ from pathlib import Path
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Orchestrator
 
+# "steps" without "global" is how many there will be.
 _STEP = re.compile(
-    r"(?<![a-z])(?:global[_ ]?step|train[_ ]step|steps?|iter(?:ation)?)s?[\"']?\s{0,6}[=:\[ ]\s{0,8}"
+    r"(?<![a-z_])(?:global[_ ]?steps?|train(?:er)?[_ /]step|step|iter(?:ation)?)[\"']?\s{0,6}[=:\[ ]\s{0,8}"
     r"([0-9]{1,12})(?![0-9.])",
     re.IGNORECASE,
 )
-_EPOCH = re.compile(r"(?<![a-z])epoch[\"']?\s{0,4}[=:\[ ]\s{0,4}([0-9]{1,9})", re.IGNORECASE)
+_EPOCH = re.compile(r"(?<![a-z_])epoch[\"']?\s{0,4}[=:\[ ]\s{0,4}([0-9]{1,9})", re.IGNORECASE)
 _RANK_IN_NAME = re.compile(r"(?:^|[^a-z])(?:global[_-]?)?rank[_.-]?([0-9]{1,6})(?![0-9])", re.IGNORECASE)
 _SLURM_FILE = re.compile(r"(?:^|/)slurm-([0-9]{1,10})(?:[_.-]([0-9]{1,6}))?\.(?:out|err|log)$")
 _POD_LOG = re.compile(r"/pods/([a-z0-9-]{1,63})_([a-z0-9.-]{1,253})_[0-9a-f-]{8,64}/")
