@@ -18,7 +18,7 @@ _GPU = Component(type=ComponentType.GPU)
 #   NVRM: The NVIDIA GPU 0000:24:00.0
 #   NVRM: (PCI ID: 10de:26b5) installed in this system has
 #   NVRM: fallen off the bus and is not responding to commands.
-_LOST = re.compile(r"NVRM: (?:GPU has )?fallen off the bus")
+_LOST = re.compile(r"(?:NVRM: (?:GPU has )?|in this system has )fallen off the bus")
 _LOST_ADDRESS = re.compile(rf"NVRM: The NVIDIA GPU ({ADDRESS})")
 
 #   NVRM: GPU 0000:69:00.0: rm_init_adapter failed, device minor number 0

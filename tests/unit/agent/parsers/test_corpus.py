@@ -73,6 +73,14 @@ PREFIXES = (
     "Tue 2025-01-21 11:18:36 UTC gpu-7 kernel: ",
     "1737458316.123456 gpu-7 kernel: ",
     "[    1.500000] gpu-7 kernel: ",
+    "2025-01-21 11:18:36 gpu-7 kernel: ",
+    "2025/01/21 11:18:36.123 gpu-7 kernel: ",
+    "[2025-01-21T11:18:36.123Z] ",
+    "[2025-01-21 11:18:36] gpu-7 kernel: ",
+    "Tue Jan 21 11:18:36 2025 gpu-7 kernel: ",
+    "Jan 21 11:18:36 kernel: ",
+    "gpu-7 kernel: ",
+    "[...] gpu-7 kernel: ",
 )
 
 
