@@ -64,11 +64,11 @@ class Tree:
 
     def folders(self) -> Iterator[str]:
         """The root and every folder below it, parents first."""
-        todo = [""]
-        while todo:
-            folder = todo.pop()
+        pending = [""]
+        while pending:
+            folder = pending.pop()
             yield folder
-            todo.extend(reversed(self.children.get(folder, ())))
+            pending.extend(reversed(self.children.get(folder, ())))
 
     def name_of(self, folder: str) -> str:
         """The folder's own name."""
