@@ -50,6 +50,12 @@ _LOST = (
         periods=_LASTING,
     ),
     Watched(
+        "SeenNotWritten",
+        ("triage", "SeenNotWritten"),
+        "Signs of life could not be written for three minutes: new nodes may fail verification. See triage's log.",
+        periods=_LASTING,
+    ),
+    Watched(
         "EventsUnknown",
         ("intake", "EventsUnknown"),
         "An event of AWS came in a form that intake does not know and was let go. See intake's log.",
