@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
 from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.executions import StepFunctionsExecutions
@@ -15,17 +14,13 @@ from functions.adapters.seen import DynamoSeen
 from functions.adapters.sizes import SeenSizes
 from functions.adapters.switches import DynamoSwitches
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.clients import bounded
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
 from functions.coordinate.settings import Settings
 
-# The function has ten seconds: a call that hangs must leave time for the next try.
-_CLIENT = Config(
-    connect_timeout=1,
-    read_timeout=2,
-    max_pool_connections=WORKERS,
-    retries={"mode": "standard", "total_max_attempts": 3},
-)
+# The function has ten seconds.
+_CLIENT = bounded(connect_seconds=1, read_seconds=2, max_pool_connections=WORKERS)
 TELEMETRY = PowertoolsTelemetry()
 
 

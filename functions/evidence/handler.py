@@ -1,23 +1,22 @@
 """Wires the evidence executor to EC2, S3 and DynamoDB."""
 
 import os
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
+from functions.acts.act import Act
 from functions.acts.executor import Executor
-from functions.adapters.acts import DynamoDBActStore, DynamoDBLeaseReader
+from functions.acts.wiring import executor_of
 from functions.adapters.ec2_instances import Ec2Instances
 from functions.adapters.s3_objects import S3Objects
+from functions.clients import bounded
 from functions.evidence.collect import CollectEvidence
 from functions.evidence.settings import Settings
 from policies.contract.rungs import Rung
 
-# The function has sixty seconds: a call that hangs must leave time for the next try.
-_CLIENT = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+_CLIENT = bounded()
 
 
 @cache
@@ -28,15 +27,10 @@ def wired() -> Executor:
     instances = Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT))
     objects = S3Objects(boto3.client("s3", config=_CLIENT))
     bucket = settings.evidence_bucket
-    return Executor(
-        acts={
-            Rung.COLLECT_EVIDENCE: CollectEvidence(instances=instances, objects=objects, bucket=bucket),
-        },
-        incidents=DynamoDBActStore(dynamodb, settings.incidents_table),
-        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
-        clusters=settings.clusters,
-        clock=lambda: datetime.now(UTC),
-    )
+    acts: dict[Rung, Act] = {
+        Rung.COLLECT_EVIDENCE: CollectEvidence(instances=instances, objects=objects, bucket=bucket),
+    }
+    return executor_of(acts, settings, dynamodb)
 
 
 def handle(event: dict[str, Any], context: object) -> dict[str, Any]:

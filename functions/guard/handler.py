@@ -10,10 +10,12 @@ import boto3
 
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.clients import bounded
 from functions.guard.changes import handle_changes
 from functions.guard.guard import Guard
 from functions.guard.settings import Settings
 
+_CLIENT = bounded()
 TELEMETRY = PowertoolsTelemetry()
 
 
@@ -21,7 +23,7 @@ TELEMETRY = PowertoolsTelemetry()
 def wire() -> Guard:
     """Build the guard once a worker."""
     settings = Settings.from_environment(os.environ)
-    store = DynamoPolicies(boto3.client("dynamodb"), settings.policies_table)
+    store = DynamoPolicies(boto3.client("dynamodb", config=_CLIENT), settings.policies_table)
     return Guard(store=store, telemetry=TELEMETRY, clock=partial(datetime.now, UTC))
 
 

@@ -1,24 +1,23 @@
 """Wires the instances executor to EC2, Auto Scaling and DynamoDB."""
 
 import os
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
+from functions.acts.act import Act
 from functions.acts.executor import Executor
-from functions.adapters.acts import DynamoDBActStore, DynamoDBLeaseReader
+from functions.acts.wiring import executor_of
 from functions.adapters.dynamodb_claims import DynamoClaims
 from functions.adapters.ec2_instances import Ec2Instances
+from functions.clients import bounded
 from functions.instances.fence import FenceNode
 from functions.instances.replace import ReplaceNode
 from functions.instances.settings import Settings
 from policies.contract.rungs import Rung
 
-# The function has sixty seconds: a call that hangs must leave time for the next try.
-_CLIENT = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+_CLIENT = bounded()
 
 
 @cache
@@ -28,16 +27,11 @@ def wired() -> Executor:
     dynamodb = boto3.client("dynamodb", config=_CLIENT)
     instances = Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT))
     claims = DynamoClaims(dynamodb, settings.incidents_table)
-    return Executor(
-        acts={
-            Rung.FENCE_NODE: FenceNode(instances=instances, pace=settings.pace),
-            Rung.REPLACE_NODE: ReplaceNode(instances=instances, claims=claims, pace=settings.pace),
-        },
-        incidents=DynamoDBActStore(dynamodb, settings.incidents_table),
-        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
-        clusters=settings.clusters,
-        clock=lambda: datetime.now(UTC),
-    )
+    acts: dict[Rung, Act] = {
+        Rung.FENCE_NODE: FenceNode(instances=instances, pace=settings.pace),
+        Rung.REPLACE_NODE: ReplaceNode(instances=instances, claims=claims, pace=settings.pace),
+    }
+    return executor_of(acts, settings, dynamodb)
 
 
 def handle(event: dict[str, Any], context: object) -> dict[str, Any]:

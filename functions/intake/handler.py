@@ -11,10 +11,12 @@ import boto3
 from functions.adapters.kinesis_faults import KinesisFaults
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.adapters.topology import BotoEc2Directory, DynamoTopology
+from functions.clients import bounded
 from functions.intake.identify import Register
 from functions.intake.intake import take_in
 from functions.intake.settings import Settings
 
+_CLIENT = bounded()
 TELEMETRY = PowertoolsTelemetry()
 
 
@@ -22,11 +24,11 @@ TELEMETRY = PowertoolsTelemetry()
 def wired() -> Callable[[Sequence[str]], None]:
     """Return intake with its ports, made once a process."""
     settings = Settings.from_environment(os.environ)
-    topology = DynamoTopology(boto3.client("dynamodb"), settings.fleet_table)
+    topology = DynamoTopology(boto3.client("dynamodb", config=_CLIENT), settings.fleet_table)
     return partial(
         take_in,
-        register=Register(settings.clusters, topology, BotoEc2Directory(boto3.client("ec2"))),
-        faults=KinesisFaults(boto3.client("kinesis"), settings.faults_stream),
+        register=Register(settings.clusters, topology, BotoEc2Directory(boto3.client("ec2", config=_CLIENT))),
+        faults=KinesisFaults(boto3.client("kinesis", config=_CLIENT), settings.faults_stream),
         telemetry=TELEMETRY,
         clock=lambda: datetime.now(UTC),
     )

@@ -6,14 +6,15 @@ from functools import cache
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
+from functions.acts.act import Act
 from functions.acts.executor import Executor
-from functions.adapters.acts import DynamoDBActStore, DynamoDBLeaseReader
+from functions.acts.wiring import executor_of
 from functions.adapters.ec2_instances import Ec2Instances
 from functions.adapters.eks_clusters import EksClusters
 from functions.adapters.s3_objects import S3Objects
 from functions.adapters.seen import DynamoSeen
+from functions.clients import bounded
 from functions.kubernetes.isolate import Isolate
 from functions.kubernetes.resume import ResumeJob
 from functions.kubernetes.settings import Settings
@@ -21,8 +22,7 @@ from functions.kubernetes.suspend import SuspendJob
 from functions.kubernetes.verify import VerifyNode
 from policies.contract.rungs import Rung
 
-# The function has sixty seconds: a call that hangs must leave time for the next try.
-_CLIENT = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+_CLIENT = bounded()
 
 
 @cache
@@ -35,18 +35,13 @@ def wired() -> Executor:
     objects = S3Objects(boto3.client("s3", config=_CLIENT))
     heartbeats = DynamoSeen(dynamodb, settings.fleet_table, lambda: datetime.now(UTC))
     pace = settings.pace
-    return Executor(
-        acts={
-            Rung.ISOLATE: Isolate(connect=connect),
-            Rung.SUSPEND_JOB: SuspendJob(connect=connect, instances=instances, pace=pace),
-            Rung.VERIFY_NODE: VerifyNode(connect=connect, instances=instances, heartbeats=heartbeats, pace=pace),
-            Rung.RESUME_JOB: ResumeJob(connect=connect, objects=objects),
-        },
-        incidents=DynamoDBActStore(dynamodb, settings.incidents_table),
-        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
-        clusters=settings.clusters,
-        clock=lambda: datetime.now(UTC),
-    )
+    acts: dict[Rung, Act] = {
+        Rung.ISOLATE: Isolate(connect=connect),
+        Rung.SUSPEND_JOB: SuspendJob(connect=connect, instances=instances, pace=pace),
+        Rung.VERIFY_NODE: VerifyNode(connect=connect, instances=instances, heartbeats=heartbeats, pace=pace),
+        Rung.RESUME_JOB: ResumeJob(connect=connect, objects=objects),
+    }
+    return executor_of(acts, settings, dynamodb)
 
 
 def handle(event: dict[str, Any], context: object) -> dict[str, Any]:

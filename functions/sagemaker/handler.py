@@ -1,26 +1,25 @@
 """Wires the SageMaker executor to SageMaker, S3 and DynamoDB."""
 
 import os
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
+from functions.acts.act import Act
 from functions.acts.executor import Executor
-from functions.adapters.acts import DynamoDBActStore, DynamoDBLeaseReader
+from functions.acts.wiring import executor_of
 from functions.adapters.s3_objects import S3Objects
 from functions.adapters.sagemaker_jobs import SageMakerJobs
 from functions.checkpoints.confirm import ConfirmResume
+from functions.clients import bounded
 from functions.sagemaker.confirm import ConfirmTrainingJob
 from functions.sagemaker.resume import ResumeTrainingJob
 from functions.sagemaker.settings import Settings
 from functions.sagemaker.suspend import Grace, SuspendTrainingJob
 from policies.contract.rungs import Rung
 
-# The function has sixty seconds: a call that hangs must leave time for the next try.
-_CLIENT = Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+_CLIENT = bounded()
 
 
 @cache
@@ -31,17 +30,12 @@ def wired() -> Executor:
     jobs = SageMakerJobs(boto3.client("sagemaker", config=_CLIENT))
     written = ConfirmResume(objects=S3Objects(boto3.client("s3", config=_CLIENT)), pace=settings.pace)
     grace = Grace(scale=settings.time_scale)
-    return Executor(
-        acts={
-            Rung.SUSPEND_JOB: SuspendTrainingJob(jobs=jobs, pace=settings.pace, grace=grace),
-            Rung.RESUME_JOB: ResumeTrainingJob(jobs=jobs, pace=settings.pace),
-            Rung.CONFIRM_RESUME: ConfirmTrainingJob(jobs=jobs, written=written),
-        },
-        incidents=DynamoDBActStore(dynamodb, settings.incidents_table),
-        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
-        clusters=settings.clusters,
-        clock=lambda: datetime.now(UTC),
-    )
+    acts: dict[Rung, Act] = {
+        Rung.SUSPEND_JOB: SuspendTrainingJob(jobs=jobs, pace=settings.pace, grace=grace),
+        Rung.RESUME_JOB: ResumeTrainingJob(jobs=jobs, pace=settings.pace),
+        Rung.CONFIRM_RESUME: ConfirmTrainingJob(jobs=jobs, written=written),
+    }
+    return executor_of(acts, settings, dynamodb)
 
 
 def handle(event: dict[str, Any], context: object) -> dict[str, Any]:

@@ -10,8 +10,11 @@ import boto3
 
 from functions.adapters.kinesis_faults import KinesisFaults
 from functions.adapters.sqs_sweeps import SqsSweeps
+from functions.clients import bounded
 from functions.sweep.settings import Settings
 from functions.sweep.sweep import sweep
+
+_CLIENT = bounded()
 
 
 @cache
@@ -21,8 +24,8 @@ def wired() -> Callable[[], None]:
     return partial(
         sweep,
         clusters=settings.clusters,
-        sweeps=SqsSweeps(boto3.client("sqs"), settings.decisions_queue_url),
-        faults=KinesisFaults(boto3.client("kinesis"), settings.faults_stream),
+        sweeps=SqsSweeps(boto3.client("sqs", config=_CLIENT), settings.decisions_queue_url),
+        faults=KinesisFaults(boto3.client("kinesis", config=_CLIENT), settings.faults_stream),
         clock=lambda: datetime.now(UTC),
     )
 

@@ -7,7 +7,6 @@ from functools import cache, partial
 from typing import Any
 
 import boto3
-from botocore.config import Config
 
 from functions.adapters.node_states import WORKERS, DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
@@ -15,6 +14,7 @@ from functions.adapters.rejects import AwsRejects
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.clients import bounded
 from functions.triage.collector import calm_collector
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
@@ -22,6 +22,8 @@ from functions.triage.seen import SeenBook
 from functions.triage.settings import Settings
 from functions.triage.triage import Triage
 
+# Five tries as ever: a throttled table is waited for. Calls that hang leave room for them in the function's minute.
+_CLIENT = bounded(read_seconds=5, tries=5, max_pool_connections=WORKERS)
 TELEMETRY = PowertoolsTelemetry()
 
 
@@ -29,8 +31,7 @@ TELEMETRY = PowertoolsTelemetry()
 def wire() -> Triage:
     """Build triage once a worker."""
     settings = Settings.from_environment(os.environ)
-    config = Config(max_pool_connections=WORKERS, retries={"mode": "standard", "max_attempts": 4})
-    dynamodb = boto3.client("dynamodb", config=config)
+    dynamodb = boto3.client("dynamodb", config=_CLIENT)
     clock = partial(datetime.now, UTC)
     calm_collector()
     return Triage(
@@ -39,11 +40,11 @@ def wire() -> Triage:
         rejects=AwsRejects(
             dynamodb,
             settings.fleet_table,
-            boto3.client("s3"),
+            boto3.client("s3", config=_CLIENT),
             settings.rejects_bucket,
             kept=settings.rejects_kept,
         ),
-        decisions=SqsDecisions(boto3.client("sqs"), settings.decisions_queue_url),
+        decisions=SqsDecisions(boto3.client("sqs", config=_CLIENT), settings.decisions_queue_url),
         seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock)),
         telemetry=TELEMETRY,
         clock=clock,
