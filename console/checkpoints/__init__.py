@@ -29,14 +29,13 @@ def open_folder(path: str) -> Opened:
     return Opened(Tree.of(entries, name=name, object_store=False), lambda read: _read(root, read), datetime.now(UTC))
 
 
-def open_bucket(address: str) -> Opened:
+def open_bucket(address: str, region: str | None = None) -> Opened:
     """List the place in S3, with the credentials of the environment."""
-    import boto3
-
+    from console.aws import session
     from functions.adapters.s3_objects import S3Objects
     from functions.ports.objects import Location
 
-    where, objects = Location.parse(address), S3Objects(boto3.client("s3"))
+    where, objects = Location.parse(address), S3Objects(session(region).client("s3"))
     tree = Tree.of(objects.list(where), name=where.prefix.rpartition("/")[2])
     return Opened(
         tree,

@@ -8,6 +8,7 @@ relight checkpoints layouts                          the layouts that are known
 
 import argparse
 import json
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inspect.add_argument(
         "--before", type=_moment, metavar="TIME", help="only what was written before this moment (RFC 3339)"
     )
+    inspect.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -42,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         choice = _inspect(args)
     except RelightError as error:
-        print(f"relight: {error}")
+        from console.dlq.adapters.asking import advice
+
+        print(f"relight checkpoints: {error.message} {advice(error)}".strip(), file=sys.stderr)
         return USAGE_ERROR if isinstance(error, BadInputError) else FAILED
     print(json.dumps(_as_object(choice), indent=1) if args.json else _as_text(args.path, choice))
     return FAILED if choice.chosen_step is None else DONE
@@ -53,7 +57,7 @@ def _inspect(args: argparse.Namespace) -> "Choice":
     from policies.checkpoints.choose import choose
     from policies.checkpoints.choose import run as drive
 
-    opened = open_bucket(args.path) if args.path.startswith("s3://") else open_folder(args.path)
+    opened = open_bucket(args.path, args.region) if args.path.startswith("s3://") else open_folder(args.path)
     work = choose(opened.tree, now=opened.now, layout=args.layout, quiet_seconds=args.quiet_seconds, before=args.before)
     return drive(work, opened.read)
 

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _common() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
-    common.add_argument("--region", help="the AWS region (default: that of your profile)")
+    common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
     common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
     common.add_argument("--days", type=_positive, default=_DAYS, help=f"how far to look back for closed ones ({_DAYS})")
     return common

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 FAILED, USAGE_ERROR = 1, 2
+_NO_FILES = "there is no policy here. Name files, or a folder that holds them (*.yaml)."
 SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
 
 
@@ -52,6 +53,7 @@ def _add_editor(parser: argparse.ArgumentParser) -> None:
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", default=os.environ.get("POLICIES_TABLE"), help="default: POLICIES_TABLE")
+    parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,20 +61,25 @@ def run(args: argparse.Namespace) -> int:
     from policies.contract.errors import RelightError
 
     if args.action != "lint" and not args.table:
-        return _complain("name the policies table: set POLICIES_TABLE or give --table.")
+        return _complain(
+            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table."
+        )
     try:
         actions = {"lint": _lint, "push": _push, "list": _list, "show": _show, "stop": _switch, "start": _switch}
         return actions[args.action](args)
     except RelightError as error:
-        print(f"relight policy: {error}", file=sys.stderr)
-        return FAILED
+        from console.dlq.adapters.asking import advice
+
+        return _complain(f"{error.message} {advice(error)}".strip(), FAILED)
 
 
 def _lint(args: argparse.Namespace) -> int:
     files = _files(args.paths)
+    if not files:
+        return _complain(_NO_FILES, FAILED)
     documents = _checked(files)
     print(f"{len(documents)} of {len(files)} policies are good.")
-    return 0 if files and len(documents) == len(files) else FAILED
+    return 0 if len(documents) == len(files) else FAILED
 
 
 def _push(args: argparse.Namespace) -> int:
@@ -83,10 +90,10 @@ def _push(args: argparse.Namespace) -> int:
     files = _files(args.paths)
     documents = _checked(files)
     if not files or len(documents) != len(files):
-        return _complain("nothing was written.", FAILED)
+        return _complain("nothing was written." if files else f"{_NO_FILES} Nothing was written.", FAILED)
     if args.mode:
         documents = [{**document, "mode": args.mode} for document in documents]
-    changed = push(_policies(args.table), documents, edited_by=args.edited_by, now=datetime.now(UTC))
+    changed = push(_policies(args), documents, edited_by=args.edited_by, now=datetime.now(UTC))
     for document in documents:
         print(f"{'written  ' if document['name'] in changed else 'unchanged'}  {document['name']}")
     return 0
@@ -100,7 +107,7 @@ def _switch(args: argparse.Namespace) -> int:
 
     mode = "off" if args.action == "stop" else "active"
     item = {"name": EVERYTHING, "mode": mode, **({"reason": args.reason} if args.reason else {})}
-    _policies(args.table).put_live({**item, "edited_by": args.edited_by, "edited_at": format_time(datetime.now(UTC))})
+    _policies(args).put_live({**item, "edited_by": args.edited_by, "edited_at": format_time(datetime.now(UTC))})
     print(_SWITCHED[args.action])
     return 0
 
@@ -115,7 +122,7 @@ _SWITCHED = {
 def _list(args: argparse.Namespace) -> int:
     from policies.coordination.switches import EVERYTHING, stop_of
 
-    policies = _policies(args.table)
+    policies = _policies(args)
     stop = stop_of(policies.live(EVERYTHING))
     if stop:
         print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
@@ -132,7 +139,7 @@ def _show(args: argparse.Namespace) -> int:
 
     import yaml
 
-    policies = _policies(args.table)
+    policies = _policies(args)
     head, verdict = policies.head(args.name), _verdict(policies, args.name)
     if head is None and policies.live(args.name) is None:
         return _complain(f"there is no policy {args.name}; `relight policy list` names them.", FAILED)
@@ -186,12 +193,13 @@ def _check(file: Path) -> Iterator[dict[str, Any]]:
         print(f"{file}: {problem}", file=sys.stderr)
 
 
-def _policies(table: str) -> "DynamoPolicies":
-    import boto3
-
+def _policies(args: argparse.Namespace) -> "DynamoPolicies":
+    from console.aws import session
+    from console.dlq.adapters.asking import asking
     from functions.adapters.policies import DynamoPolicies
 
-    return DynamoPolicies(boto3.client("dynamodb"), table)
+    with asking("connecting to AWS"):
+        return DynamoPolicies(session(args.region).client("dynamodb"), args.table)
 
 
 def _complain(text: str, status: int = USAGE_ERROR) -> int:

@@ -3,9 +3,9 @@
 import time
 from datetime import UTC, datetime
 
-import boto3
 from botocore.config import Config
 
+from console import aws
 from console.dlq.adapters.asking import asking
 from console.dlq.adapters.dropped import S3DroppedBatches
 from console.dlq.adapters.lanes import AwsTargets, KinesisStream
@@ -21,7 +21,7 @@ _CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeou
 def connect(stack: str, region: str | None) -> Parts:
     """Find *stack* and return the parts that work on it. RelightError says what is missing."""
     with asking("connecting to AWS"):
-        session = boto3.Session(region_name=region)
+        session = aws.session(region)
         found = CloudFormationStacks(session.client("cloudformation", config=_CONFIG)).find(stack)
         s3 = session.client("s3", config=_CONFIG)
         dynamodb = session.client("dynamodb", config=_CONFIG)

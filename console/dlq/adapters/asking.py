@@ -10,8 +10,10 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, 
 
 from policies.contract.errors import DependencyError, RelightError
 
+AGAIN = "Run it again; nothing was lost."
 RIGHTS = "docs/operations.md lists the rights that this command needs."
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
+_MISSING = {"ResourceNotFoundException", "NoSuchBucket"}
 _EXPIRED = {
     "ExpiredToken",
     "ExpiredTokenException",
@@ -36,17 +38,28 @@ def asking(what: str) -> Iterator[None]:
         said = error.response.get("Error", {}).get("Message", "")
         raise DependencyError(f"{what} failed: {code}: {said}", hint=_hint(code)) from error
     except NoCredentialsError as error:
-        raise DependencyError(f"{what} failed: no credentials.", hint="Sign in first (aws sso login).") from error
+        raise DependencyError(f"{what} failed: no credentials.", hint=_without(error)) from error
     except NoRegionError as error:
-        raise DependencyError(f"{what} failed: no region.", hint="Name it with --region, or set AWS_REGION.") from error
+        raise DependencyError(f"{what} failed: no region.", hint=_without(error)) from error
     except BotoCoreError as error:
-        raise DependencyError(f"{what} failed: {error}.", hint="Run it again; nothing was lost.") from error
+        raise DependencyError(f"{what} failed: {str(error).removesuffix('.')}.", hint=_without(error)) from error
 
 
 def advice(error: RelightError) -> str:
-    """Return what a person should do: AWS's code decides where AWS refused, whoever called it; else the error's own."""
+    """Return what a person should do: what AWS said decides, whoever called it; else the error's own hint."""
     cause = error.__cause__
-    return _hint(error_code(cause)) if isinstance(cause, ClientError) else error.hint
+    if isinstance(cause, ClientError):
+        return _hint(error_code(cause))
+    return _without(cause) if isinstance(cause, BotoCoreError) else error.hint
+
+
+def _without(error: BotoCoreError) -> str:
+    """Return what to do when no answer of AWS came at all."""
+    if isinstance(error, NoCredentialsError):
+        return "Sign in first (aws sso login)."
+    if isinstance(error, NoRegionError):
+        return "Name it with --region, or set AWS_REGION."
+    return AGAIN
 
 
 def _hint(code: str) -> str:
@@ -54,4 +67,6 @@ def _hint(code: str) -> str:
         return RIGHTS
     if code in _EXPIRED:
         return "Your credentials are no longer good: sign in again (aws sso login)."
-    return "Run it again; nothing was lost."
+    if code in _MISSING:
+        return "Is it the right name, account and region (--region, AWS_REGION)?"
+    return AGAIN

@@ -89,9 +89,18 @@ def test_an_empty_place_and_a_wrong_one_are_told_apart(tmp_path: Path, capsys: p
     assert main(["checkpoints", "inspect", str(tmp_path)]) == 1
     assert "no checkpoint of a known layout" in capsys.readouterr().out
     assert main(["checkpoints", "inspect", str(tmp_path / "none")]) == 2
-    assert "is no folder" in capsys.readouterr().out
+    assert "is no folder. Name a folder" in capsys.readouterr().err
     assert main(["checkpoints", "inspect", str(tmp_path), "--layout", "zarr"]) == 2
-    assert "torch_dcp" in capsys.readouterr().out
+    assert "torch_dcp" in capsys.readouterr().err
+
+
+def test_a_bucket_that_is_not_there_says_what_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+    with mock_aws():
+        assert main(["checkpoints", "inspect", "s3://nowhere/run", "--region", "eu-west-1"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "NoSuchBucket" in told.err
+    assert "Is it the right name, account and region" in told.err
 
 
 def test_links_that_lead_in_circles_and_nowhere_do_no_harm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,3 +130,22 @@ def test_everything_is_stopped_and_started_again(table: DynamoPolicies, capsys: 
     assert main(["policy", "start"]) == 0
     main(["policy", "list"])
     assert "NOTHING ACTS" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["lint", "push"])
+def test_a_folder_without_policies_is_told_apart_from_bad_ones(
+    verb: str, table: DynamoPolicies, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", verb, str(tmp_path)]) == 1
+    assert "there is no policy here. Name files, or a folder" in capsys.readouterr().err
+    assert table.names() == []
+
+
+def test_a_table_that_is_not_there_and_a_region_that_nobody_named_are_no_tracebacks(
+    table: DynamoPolicies, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "list", "--table", "other"]) == 1
+    assert "Is it the right name, account and region" in capsys.readouterr().err
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    assert main(["policy", "list"]) == 1
+    assert "no region. Name it with --region, or set AWS_REGION." in capsys.readouterr().err

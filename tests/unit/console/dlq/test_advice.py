@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 
 from console.dlq.adapters.asking import RIGHTS, advice, asking
 from functions.adapters.aws import calling
@@ -25,7 +25,9 @@ def raised(error: Exception, around: Callable[[str], object] = asking) -> Depend
         (refused("AWS.SimpleQueueService.AccessDeniedException"), RIGHTS),
         (refused("ExpiredToken"), "sign in again"),
         (refused("Throttling"), "Run it again"),
+        (refused("ResourceNotFoundException"), "right name, account and region"),
         (NoCredentialsError(), "Sign in first"),
+        (NoRegionError(), "set AWS_REGION"),
         (EndpointConnectionError(endpoint_url="http://127.0.0.1:1"), "Run it again"),
     ],
 )
@@ -40,6 +42,11 @@ def test_an_adapter_made_for_functions_speaks_to_a_person_too() -> None:
     caught = raised(refused("AccessDeniedException"), around=calling)
     assert "role" in caught.hint
     assert advice(caught) == RIGHTS
+
+
+def test_what_came_without_an_answer_speaks_to_a_person_too() -> None:
+    assert "Sign in first" in advice(raised(NoCredentialsError(), around=calling))
+    assert "AWS_REGION" in advice(raised(NoRegionError(), around=calling))
 
 
 def test_an_error_of_our_own_keeps_its_hint() -> None:
