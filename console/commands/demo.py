@@ -5,16 +5,40 @@ and a training job, breaks one GPU and shows what happens. No account, no networ
 """
 
 import argparse
+import math
+import os
 from pathlib import Path
+
+_LEAST_SECONDS = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write what happened as JSON")
+    parser.add_argument("--report", type=_writable, metavar="FILE", help="write what happened as JSON")
     parser.add_argument("--json", action="store_true", help="tell the story as JSON lines (for programs)")
     parser.add_argument(
         "--keep", action="store_true", help="keep logs and data when all went well (else: only when not)"
     )
-    parser.add_argument("--deadline", type=float, default=180.0, metavar="SECONDS", help="give up after (default 180)")
+    parser.add_argument(
+        "--deadline", type=_seconds, default=180.0, metavar="SECONDS", help="give up after (default 180, at least 30)"
+    )
+
+
+def _writable(text: str) -> Path:
+    """Return the path if a file can be written there, before a minute's work is done for it."""
+    path = Path(text)
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text} cannot be written: name a file in a folder that is there")
+    return path
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not _LEAST_SECONDS <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, {_LEAST_SECONDS:g} or more")
+    return seconds
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""How the story is told: a live table on a terminal, lines elsewhere, JSON lines for programs.
+"""How the story is told: a growing table on a terminal, lines elsewhere, JSON lines for programs.
 
 It must not know where the facts come from.
 """
@@ -36,23 +36,24 @@ class Teller(Protocol):
         """Leave the terminal as it was."""
 
 
-def _broken(fault: Fault) -> str:
+def broken(fault: Fault) -> str:
+    """What was done to which node."""
     return f"GPU {fault.gpu} of {fault.node} ({fault.instance_id}) fell off the bus: Xid {fault.xid}"
 
 
-def summary_lines(report: Report, seconds: float) -> list[str]:
-    """The last words of a story that went well."""
+def summary(report: Report, seconds: float) -> list[tuple[str, str]]:
+    """The last words of a story that went well: what, and what became of it."""
     refused = ", ".join(f"{one['step']} ({one['reason']})" for one in report.refused) or "none"
     return [
-        f"policy            {report.policy}",
-        f"instance          {report.old_instance} → {report.new_instance}",
-        f"checkpoint        step {report.chosen_step}; refused: {refused}",
-        f"resumed           from step {report.resumed_step}, confirmed at step {report.confirmed_step}",
-        f"alerts            {report.alerts}",
-        f"events            {report.events_sent} sent, {report.events_lost} lost",
-        f"acts repeated     {report.acts_repeated}",
-        f"GPU-hours lost    {report.gpu_hours_lost:.3f}",
-        f"wall time         {seconds:.1f} s",
+        ("policy", report.policy),
+        ("instance", f"{report.old_instance} → {report.new_instance}"),
+        ("checkpoint", f"step {report.chosen_step}; refused: {refused}"),
+        ("resumed", f"from step {report.resumed_step}, confirmed at step {report.confirmed_step}"),
+        ("alerts", f"{report.alerts}"),
+        ("events", f"{report.events_sent} sent, {report.events_lost} lost"),
+        ("acts repeated", f"{report.acts_repeated}"),
+        ("GPU-hours lost", f"{report.gpu_hours_lost:.3f}"),
+        ("wall time", f"{seconds:.1f} s"),
     ]
 
 
@@ -113,13 +114,13 @@ class PlainTeller:
         self._say(text)
 
     def broke(self, fault: Fault) -> None:
-        self._say(_broken(fault))
+        self._say(broken(fault))
 
     def stage(self, stage: StageReached) -> None:
         self._say(f"  +{max(0.0, stage.seconds):.2f} s  {stage.name:18} {stage.detail}".rstrip())
 
     def end(self, report: Report, seconds: float) -> None:
-        self._out.write("\n" + "\n".join(summary_lines(report, seconds)) + "\n")
+        self._out.write("\n" + "".join(f"{what:18}{told}\n" for what, told in summary(report, seconds)))
 
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         self._out.write("\n" + "\n".join(failure_lines(problems, logs)) + "\n")

@@ -1,4 +1,7 @@
-"""The story as a live table on a terminal (rich): every stage from the beginning, filled in as it is reached."""
+"""The story on a terminal (rich): what has happened stands as it was printed, and below it what is still to come.
+
+Only what is still to come is redrawn, so that the story may grow longer than the window and be scrolled.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,44 +14,51 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from local.demo.display import failure_lines, summary_lines
+from local.demo.display import broken, failure_lines, summary
 from local.demo.report import Report, StageReached
 from local.fleet.fleet import Fault
 
+_SECONDS_WIDTH = 8
+
 
 class LiveTeller:
-    """Redraws itself a few times a second until it is closed."""
+    """Redraws the rest of the story a few times a second until it is closed."""
 
     def __init__(self, out: TextIO, stages: Sequence[str]) -> None:
         self._console = Console(file=out, highlight=False)
         self._stages = stages
-        self._reached: dict[str, StageReached] = {}
-        self._others: list[StageReached] = []
-        self._phases: list[str] = []
-        self._fault: Fault | None = None
+        self._to_come: list[str] = []
+        self._phase = ""
         self._is_over = False
         self._live = Live(get_renderable=self._draw, console=self._console, refresh_per_second=8, transient=False)
         self._live.start()
 
     def phase(self, text: str) -> None:
-        self._phases.append(text)
+        self._end_phase()
+        self._phase = text
 
     def broke(self, fault: Fault) -> None:
-        self._fault = fault
+        self._end_phase()
+        self._console.print(Text(f"✗ {broken(fault)}", style="bold red"))
+        self._to_come = list(self._stages)
 
     def stage(self, stage: StageReached) -> None:
-        if stage.name in self._stages:
-            self._reached[stage.name] = stage
-        else:
-            self._others.append(stage)
+        is_awaited = stage.name in self._stages
+        self._to_come = [name for name in self._to_come if name != stage.name]
+        mark = Text("●", style="green") if is_awaited else Text("·")
+        row = self._row(mark, stage.name, f"{max(0.0, stage.seconds):.2f} s", stage.detail)
+        self._console.print(row, style=None if is_awaited else "dim")
 
     def end(self, report: Report, seconds: float) -> None:
         self.close()
-        self._console.print(Panel("\n".join(map(_plain, summary_lines(report, seconds))), title="the run goes on"))
+        table = Table.grid(padding=(0, 3))
+        for what, told in summary(report, seconds):
+            table.add_row(what, Text(told))
+        self._console.print(Panel(table, title="the run goes on"))
 
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         self.close()
-        self._console.print(Panel("\n".join(map(_plain, failure_lines(problems, logs))), style="red"))
+        self._console.print(Panel(Text("\n".join(failure_lines(problems, logs))), style="red"))
 
     def close(self) -> None:
         if not self._is_over:
@@ -56,40 +66,24 @@ class LiveTeller:
             self._live.refresh()
             self._live.stop()
 
+    def _end_phase(self) -> None:
+        ended, self._phase = self._phase, ""  # first: a print draws the rest anew
+        if ended:
+            self._console.print(Text(f"✓ {ended}", style="dim"))
+
     def _draw(self) -> RenderableType:
-        done = [Text(f"✓ {text}", style="dim") for text in self._phases[:-1]]
-        parts: list[RenderableType] = [*done, *self._current_phase()]
-        if self._fault is not None:
-            fault = self._fault
-            told = f"✗ GPU {fault.gpu} of {fault.node} ({fault.instance_id}) fell off the bus: Xid {fault.xid}"
-            parts += [Text(told, style="bold red"), self._table()]
-        return Group(*parts)
+        """Return what is under way or still to come; what never came stands there when all is over."""
+        if self._phase:
+            return Text(f"○ {self._phase}", style="dim") if self._is_over else Spinner("dots", text=self._phase)
+        return Group(*(self._row(Text("○", style="dim"), name, "", "") for name in self._to_come))
 
-    def _current_phase(self) -> list[RenderableType]:
-        if not self._phases:
-            return []
-        if self._is_over or self._fault is not None:
-            return [Text(f"✓ {self._phases[-1]}", style="dim")]
-        return [Spinner("dots", text=self._phases[-1])]
-
-    def _table(self) -> Table:
+    def _row(self, mark: Text, stage: str, seconds: str, detail: str) -> Table:
+        """Return one line of a table whose columns stand where every other line has them."""
         table = Table(box=None, padding=(0, 1), show_header=False)
         table.add_column(width=1)
-        table.add_column(no_wrap=True)
-        table.add_column(justify="right", no_wrap=True)
+        table.add_column(width=max(map(len, self._stages)), no_wrap=True)
+        table.add_column(width=_SECONDS_WIDTH, justify="right", no_wrap=True)
         table.add_column(overflow="fold")
-        for name in self._stages:
-            reached = self._reached.get(name)
-            words = name.replace("_", " ")
-            if reached is None:
-                table.add_row("○", words, "", "", style="dim")
-            else:
-                table.add_row("[green]●[/]", words, f"{max(0.0, reached.seconds):.2f} s", _plain(reached.detail))
-        for other in self._others:
-            table.add_row("·", other.name, f"{other.seconds:.2f} s", _plain(other.detail), style="dim")
+        words = Text(stage.replace("_", " "), style="" if seconds else "dim")
+        table.add_row(mark, words, seconds, Text(detail))
         return table
-
-
-def _plain(text: str) -> str:
-    """Text without anything that rich would take for markup."""
-    return text.replace("[", "\\[")

@@ -17,7 +17,7 @@ from local.demo.clues import find_clues
 from local.demo.cluster import LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.errors import DemoError, TookTooLongError
-from local.demo.report import what_is_missing
+from local.demo.report import Report, what_is_missing
 from local.fleet.agents import AgentParentError
 from policies.contract.errors import RelightError
 from policies.coordination.incident import Incident
@@ -40,9 +40,20 @@ def run_demo(*, report: Path | None, as_json: bool, keep: bool, deadline_seconds
         told.failed([str(error), *find_clues(data_dir)], data_dir)
     finally:
         told.close()
-    if status != FAILED and not keep:
-        shutil.rmtree(data_dir, ignore_errors=True)
+    if status != FAILED:
+        _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
     return status
+
+
+def _leave(data_dir: Path, *, keep: bool, interrupted: bool) -> None:
+    """Remove the data or say where it lies; on standard error, for the story may be JSON."""
+    ended = "interrupted, every process is ended" if interrupted else "done"
+    if keep:
+        sys.stderr.write(f"relight demo: {ended}; logs and data lie in {data_dir}\n")
+        return
+    shutil.rmtree(data_dir, ignore_errors=True)
+    if interrupted:
+        sys.stderr.write(f"relight demo: {ended}, nothing is left behind.\n")
 
 
 def _tell(told: Teller, data_dir: Path, path: Path | None, seconds: float) -> int:
@@ -55,13 +66,20 @@ def _tell(told: Teller, data_dir: Path, path: Path | None, seconds: float) -> in
         incident = story.follow(cluster, fault, told.stage, left)
         report, truth = story.report_on(cluster, fault, incident)
     if path is not None:
-        path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+        _write(path, report)
     problems = what_is_missing(report, truth)
     if problems:
         told.failed([*_how_it_stands(incident), *problems, *find_clues(data_dir)], data_dir)
         return FAILED
     told.end(report, time.monotonic() - start)
     return DONE
+
+
+def _write(path: Path, report: Report) -> None:
+    try:
+        path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DemoError(f"the report cannot be written to {path} ({error.strerror}). Name another file.") from error
 
 
 def _how_it_stands(incident: Incident | None) -> list[str]:

@@ -139,7 +139,7 @@ class BecameResumer:
     resumes: int
 
     def line(self, now: datetime) -> Line:
-        return Line("resuming", now, "the last that needed the run stopped")
+        return Line("resuming", now, "no other incident needs the run stopped")
 
 
 @dataclass(frozen=True)

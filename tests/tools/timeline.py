@@ -39,9 +39,6 @@ def draw(lines: list[dict[str, Any]]) -> str:
             case "stage":
                 teller.stage(_stage(line))
             case "report":
-                teller._is_over = True
-                teller._live.stop()
-                teller._console.print(teller._draw())
                 teller.end(_report(line), line["wall_seconds"])
             case kind:
                 raise SystemExit(f"the recording holds {kind!r}: draw one of a run that went well.")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from local.demo.display import JsonTeller, PlainTeller, Teller, teller
 from local.demo.live import LiveTeller
@@ -56,6 +57,41 @@ def test_a_terminal_shows_every_stage_and_takes_no_text_for_markup() -> None:
     assert "node verified" in text
     assert "[no] .metadata" in text
     assert "the run goes on" in text
+
+
+def test_a_terminal_shows_things_in_the_order_in_which_they_happened() -> None:
+    out = io.StringIO()
+    tell(LiveTeller(out, STAGES))
+    text = out.getvalue()
+    told = [
+        text.rindex(words) for words in ("✓ deploying", "✗ GPU 3", "checkpoint chosen", "settled", "the run goes on")
+    ]
+    assert told == sorted(told)
+
+
+def test_what_a_terminal_redraws_never_grows_beyond_the_stages_to_come() -> None:
+    told = LiveTeller(io.StringIO(), STAGES)
+    told.broke(FAULT)
+    told.stage(StageReached("seen", AT, 0.0, "a line that is far too long " * 20))
+    told.stage(StageReached("settled", AT, 0.5))
+    console = Console(file=io.StringIO(), width=80)
+    assert len(console.render_lines(told._draw(), pad=False)) == len(STAGES) - 1
+    told.close()
+
+
+def test_what_never_came_stands_there_when_all_is_over() -> None:
+    out = io.StringIO()
+    told = LiveTeller(out, STAGES)
+    told.broke(FAULT)
+    told.stage(StageReached("seen", AT, 0.0))
+    told.close()
+    assert "○  confirmed" in out.getvalue()
+    out = io.StringIO()
+    told = LiveTeller(out, STAGES)
+    told.phase("deploying Relight")
+    told.close()
+    assert "○ deploying Relight" in out.getvalue()
+    assert "✓" not in out.getvalue()
 
 
 @pytest.mark.parametrize("kind", [PlainTeller, lambda out: LiveTeller(out, STAGES)])
