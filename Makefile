@@ -21,7 +21,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 
 COMPILE := $(UV) pip compile -q --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
-.PHONY: help setup lock format lint types imports drift schemas check test fuzz bench demo synth layer clean
+.PHONY: help setup lock format lint types imports drift schemas check test soak fuzz bench demo synth layer clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -71,6 +71,11 @@ test: .venv/ok ## all tests that need no account
 
 fuzz: .venv/ok ## the agent's readers on made-up bytes, if atheris is installed (ARGS=SECONDS)
 	@$(PY) -m tests.fuzz $(ARGS)
+
+SOAK_SECONDS ?= 300
+
+soak: .venv/ok ## an hour of log through kills, cuts and rotation, in SOAK_SECONDS (300)
+	@RELIGHT_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest -q -s tests/soak $(ARGS)
 
 bench: .venv/ok ## figures, one JSON line each (ARGS=NAME, ARGS=--write)
 	@$(PY) -m tests.bench $(ARGS)

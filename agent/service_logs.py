@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.events import EventMaker
-from agent.follow.reader import LogItem, LogReader, LogRecord
+from agent.follow.reader import LogItem, LogReader, LogRecord, Place
 from agent.follow.suppressed import parse_suppressed
 from agent.follow.tail import FileTail
 from agent.follow.work import LogWork, follow
@@ -69,6 +69,9 @@ class _Named:
 
     def read(self, timeout: float) -> list[LogItem]:
         return [item.keyed(f"{self._name}:{item.key}") for item in self._reader.read(timeout)]
+
+    def place(self) -> Place | None:
+        return self._reader.place()
 
     def close(self) -> None:
         self._reader.close()

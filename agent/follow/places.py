@@ -22,7 +22,9 @@ class FilePlace:
     generation: int
     offset: int
     before: bytes
+    inode: int = -1  # used again by other files, and so no more than a hint: at offset 0 all files look alike
 
     def as_json(self) -> dict[str, Any]:
         """See `Place.as_json`."""
-        return {"generation": self.generation, "offset": self.offset, "print": print_of(self.before)}
+        place = {"generation": self.generation, "offset": self.offset, "print": print_of(self.before)}
+        return place | {"inode": self.inode}

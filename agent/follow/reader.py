@@ -91,5 +91,8 @@ class LogReader(Protocol):
     def read(self, timeout: float) -> list[LogItem]:
         """Return what is new, in bounded portions, waiting up to *timeout* seconds; OSError when the log is gone."""
 
+    def place(self) -> Place | None:
+        """Return where it goes on; None where that is the beginning, or not known yet."""
+
     def close(self) -> None:
         """Let go of the log."""

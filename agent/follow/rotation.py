@@ -26,10 +26,12 @@ def older_files(path: Path) -> list[Path]:
 def next_of(path: Path, inode: int) -> Path | None:
     """Return the file that goes on after the one with *inode*, which was at *path*; None while it still is.
 
-    Usually that is the file now at *path*. Where it was rotated more than once meanwhile, those between come first.
+    Usually that is the file now at *path*, once somebody has written to it: until then the one who writes may still
+    hold the old file, as syslog does until it is told. Rotated more than once meanwhile, those between come first.
     """
     try:
-        if path.stat().st_ino == inode:
+        now = path.stat()
+        if now.st_ino == inode:
             return None
     except OSError:
         return None  # moved away; the new one comes, and until then the old one is still written to
@@ -37,11 +39,11 @@ def next_of(path: Path, inode: int) -> Path | None:
     for older in older_files(path):
         try:
             if older.stat().st_ino == inode:
-                return successor
+                return successor if successor is not path or now.st_size else None
         except OSError:
             continue
         successor = older
-    return path
+    return path if now.st_size else None
 
 
 def _literal(name: str) -> str:

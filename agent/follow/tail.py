@@ -86,6 +86,10 @@ class FileTail:
             found = self.look()
         return found
 
+    def place(self) -> FilePlace | None:
+        """Return where it goes on; None while there is no file."""
+        return self._last if self._descriptor >= 0 else None
+
     def close(self) -> None:
         """Let go of the file."""
         if self._own_watch:
@@ -119,6 +123,8 @@ class FileTail:
         successor = next_of(self._path, self.inode)
         if successor is None:
             return []
+        if chunk := os.read(self._descriptor, CHUNK_BYTES):  # written after we looked, before it was replaced
+            return self._records(self._feed(chunk), chunk)
         last = self._records(self._splitter.finish(), b"")
         self._close_file()
         self._generation += 1
@@ -147,7 +153,9 @@ class FileTail:
 
     def _open_again(self, position: dict[str, Any]) -> bool:
         """Find the file of *position*: at the path, or rotated while nobody looked."""
-        for path in (self._path, *older_files(self._path)):
+        candidates = [self._path, *older_files(self._path)]
+        candidates.sort(key=lambda path: _inode_of(path) != position.get("inode"))  # stable: else the youngest first
+        for path in candidates:
             try:
                 self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
@@ -167,7 +175,7 @@ class FileTail:
         self._splitter = LineSplitter(offset)
         self._recent = self._before(offset)
         self._recent_at = offset - len(self._recent)
-        self._last = FilePlace(self._generation, offset, self._recent)
+        self._last = FilePlace(self._generation, offset, self._recent, self.inode)
         self._boot_offset = self._boot_begins(self._descriptor)
         self._anchor = self._anchor_of_end(status) if offset < status.st_size else None
         self._watch.renew(self._path)
@@ -179,7 +187,9 @@ class FileTail:
     def _gap(self, reason: str) -> LogGap:
         """Records may be missing before the file's beginning; go on there, as another generation."""
         self._generation += 1
-        return LogGap(reason, f"{self._generation}:{reason}", self._clock(), FilePlace(self._generation, 0, b""))
+        return LogGap(
+            reason, f"{self._generation}:{reason}", self._clock(), FilePlace(self._generation, 0, b"", self.inode)
+        )
 
     def _close_file(self) -> None:
         if self._descriptor >= 0:
@@ -206,7 +216,7 @@ class FileTail:
 
     def _place(self, line: Line) -> FilePlace:
         end = line.end - self._recent_at
-        return FilePlace(self._generation, line.end, self._recent[max(0, end - PRINT_BYTES) : end])
+        return FilePlace(self._generation, line.end, self._recent[max(0, end - PRINT_BYTES) : end], self.inode)
 
     def _date(self, record: KernelRecord, written: datetime, now: datetime) -> datetime:
         if record.at is not None:
@@ -229,6 +239,13 @@ class FileTail:
         records = (self._parse(line.decode("utf-8", "replace")) for line in reversed(tail.split(b"\n")[-50:]))
         last = next((record.uptime for record in records if record.uptime is not None), None)
         return None if last is None else _Anchor(last, datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+def _inode_of(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return -1
 
 
 def _is_property(line: Line, record: KernelRecord) -> bool:

@@ -37,6 +37,7 @@ class LogWork:
         self._classify = classify
         self._coalescer = Coalescer(maker.event, place.bursts if place else None)
         self._place: Place | None = None
+        self._is_new = place is None
         self._stored_at = time.monotonic()
         self._now = self._coalescer.latest  # the log's own time in microseconds, and when we read it
         self._now_at = time.monotonic()
@@ -57,6 +58,13 @@ class LogWork:
             events += self._coalescer.elapse(self._now + int((now - self._now_at) * MICROSECONDS))
         if events or (self._place is not None and now - self._stored_at > _PLACE_SECONDS):
             self._append(events)
+
+    def begin_at(self, place: Place | None) -> None:
+        """Note where a source begins that the spool knows nothing of: what comes while nobody looks is behind it."""
+        if self._is_new and self._place is None and place is not None:
+            self._place = place
+            self._append([])
+        self._is_new = self._is_new and place is None
 
     def finish(self) -> None:
         """Tell what was counted so far, and note the place."""
@@ -109,6 +117,7 @@ def follow(
     try:
         while not stop.is_set():
             work.take(joined(reader.read(READ_SECONDS)))
+            work.begin_at(reader.place())
     finally:
         reader.close()
     work.finish()

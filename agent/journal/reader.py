@@ -30,6 +30,9 @@ class JournalReader:
         chunk = self._child.read(timeout)
         return [item for line in self._splitter.feed(chunk) for item in self._items(line)] if chunk else []
 
+    def place(self) -> None:
+        """See `LogReader`: the journal is read from the beginning of this boot."""
+
     def close(self) -> None:
         """End the child."""
         self._child.close()

@@ -61,6 +61,9 @@ class DeviceReader:
             found += self._take(parse_record(raw.decode("utf-8", "replace")))
         return found
 
+    def place(self) -> None:
+        """See `LogReader`: the kernel keeps its log from its beginning on."""
+
     def close(self) -> None:
         """Let go of the device."""
         os.close(self._descriptor)

@@ -15,7 +15,9 @@ from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
 _OF_COMPONENT = frozenset({"index"})
-_TEXTS = frozenset({"process", "server", "device"})  # a process may be called 7, and stays a text
+_TEXTS = frozenset(
+    {"process", "server", "device", "container", "pod", "step_id"}
+)  # a process may be called 7, and stays a text
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,22 +67,37 @@ class Selection:
         self._at_most = at_most
         self._looked_before = looked_before
         self._old: dict[Path, int] | None = None  # files of before the first look, and how long they were
+        self._names: set[str] = set()  # those of now, and those that only rotated files are left of
+        self._begun: set[Path] = set()
         self.left_out = 0  # how many files the last choice had no room for
 
     def choose(self, found: Sequence[Candidate], followed: Mapping[Path, int], now: float) -> list[Candidate]:
         """Return the files to follow from now on, given those *followed* so far and their inodes."""
         if self._old is None:
             self._old = {one.path: one.size for one in found if self._is_old(one) and one.path not in followed}
-        names = {str(one.path) for one in found}
+        self._names = {*islice(self._names & _parents(found), _MATCHES_LOOKED_AT), *(str(one.path) for one in found)}
         lively = [
             one
             for one in found
             if now - one.written < _IDLE_SECONDS
             and self._old.get(one.path) != one.size
-            and (one.path in followed or not _is_rotated(one, names, followed))
+            and (one.path in followed or not _is_rotated(one, self._names, followed))
         ]
         self.left_out = max(0, len(lively) - self._at_most)
         return lively[: self._at_most]
+
+    def rotated_unread(self, one: Candidate, found: Sequence[Candidate]) -> Candidate | None:
+        """Return the oldest file that *one*, now followed for the first time, was rotated to since we last looked."""
+        if one.path in self._begun or self.start_of(one):
+            return None
+        names = {str(one.path)}
+        old = self._old or {}
+        unread = [other for other in found if other.path not in old and names & _parents([other])]
+        return unread[-1] if unread else None
+
+    def begin(self, one: Candidate) -> None:
+        """Remember that *one* is followed: what it is rotated to from now on is read by its tail."""
+        self._begun.add(one.path)
 
     def start_of(self, one: Candidate) -> int:
         """Return the offset at which to begin a file that has no place yet."""
@@ -96,5 +111,10 @@ class Selection:
 
 def _is_rotated(one: Candidate, names: set[str], followed: Mapping[Path, int]) -> bool:
     """Tell whether the file is what another's log was rotated to: that one's tail reads it to its end."""
-    match = _ROTATED_NAME.match(str(one.path))
-    return (match is not None and match[1] in names) or one.inode in followed.values()
+    return not _parents([one]).isdisjoint(names) or one.inode in followed.values()
+
+
+def _parents(found: Iterable[Candidate]) -> set[str]:
+    """Return the names that files were rotated from, if they were."""
+    matches = (_ROTATED_NAME.match(str(one.path)) for one in found)
+    return {match[1] for match in matches if match}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from agent.coalesce import Seen
 from agent.events import EventMaker, JobFinder
+from agent.follow.places import FilePlace
 from agent.follow.reader import FixedPlace, LogGap, LogItem
 from agent.follow.tail import FileTail
 from agent.follow.watch import FileWatch
@@ -100,11 +101,13 @@ class TrainingLogSource:
         inodes = {path: one.tail.inode for path, one in files.items()}
         chosen = {one.path: one for one in selection.choose(found, inodes, now)}
         there = {one.path for one in found}
-        for path in [path for path in files if path not in chosen]:
+        for path in [path for path in files if path not in chosen and not _is_moved(files[path], path, found)]:
             self._let_go(path, files.pop(path), gone=path not in there)
         for path, candidate in chosen.items():
             if path not in files:
-                files[path] = self._follow(candidate, selection.start_of(candidate), watch)
+                before = selection.rotated_unread(candidate, found)
+                files[path] = self._follow(candidate, selection.start_of(candidate), watch, before)
+                selection.begin(candidate)
         self._note(selection.left_out, now)
 
     def _note(self, left_out: int, now: float) -> None:
@@ -130,13 +133,15 @@ class TrainingLogSource:
                 files[candidate.path] = one = self._follow(candidate, 0, watch)
                 one.step()
 
-    def _follow(self, candidate: Candidate, start: int, watch: FileWatch) -> "_Followed":
+    def _follow(
+        self, candidate: Candidate, start: int, watch: FileWatch, before: Candidate | None = None
+    ) -> "_Followed":
         path, name = candidate.path, _name(candidate.path)
         place = self._spool.progress(name)
         rank = RankLog(path, self._job_file, WriterOf(candidate, self._proc))
         tail = FileTail(
             path,
-            place.cursor if place else None,
+            place.cursor if place else FilePlace(0, 0, b"", before.inode).as_json() if before else None,
             clock=self._clock,
             start=start,
             watch=watch,
@@ -155,6 +160,7 @@ class TrainingLogSource:
         one.work.finish()
         one.tail.close()
         if gone:
+            self._noted_at = 0.0  # what it was rotated to is old from now on
             self._spool.append([], Progress(_name(path), None))
 
 
@@ -172,6 +178,7 @@ class _Followed:
         for number in count():
             items = [self._named(item) for item in self.tail.look()]
             self.work.take(items)
+            self.work.begin_at(self.tail.place())
             if not items or number == _LOOKS_A_FILE:
                 return bool(items)
             self.last_position = items[-1].position
@@ -180,6 +187,12 @@ class _Followed:
     def _named(self, item: LogItem) -> LogItem:
         """Two files have the same offsets, so a key names its file."""
         return item.keyed(f"{self._path}:{item.key}")
+
+
+def _is_moved(one: _Followed, path: Path, found: Sequence[Candidate]) -> bool:
+    """Tell whether the file is there under another name and none is under its own: in the middle of a rotation."""
+    names = {other.path for other in found}
+    return path not in names and any(other.inode == one.tail.inode for other in found)
 
 
 def _no_job(_seen: Seen) -> JobRef | None:

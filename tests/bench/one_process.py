@@ -68,7 +68,7 @@ def agent_here(folder: Path, node: NodeIdentity, lane: TimedLane, job: JobRef) -
         new_id=lambda: uuid.uuid4().hex,
         describe_loss=lambda spool_id, loss: loss_event(node, spool_id, loss, utc_now()),
     ) as spool:
-        maker = EventMaker(node, Source.KERNEL_LOG, lambda: job)
+        maker = EventMaker(node, Source.KERNEL_LOG, lambda _seen: job)
         source = KernelLogSource(LogSettings(log.path, node.boot_id), spool, maker, clock=utc_now)
         publisher = Publisher(
             spool,

@@ -96,3 +96,32 @@ def test_letters_of_a_pattern_in_a_name_mean_themselves(tmp_path: Path) -> None:
     path.with_name("rank[0].log.1").touch()
     path.with_name("rank0.log.1").touch()
     assert [older.name for older in older_files(path)] == ["rank[0].log.1"]
+
+
+def test_who_still_writes_to_the_old_file_is_heard_until_somebody_writes_to_the_new(path: Path, tail: FileTail) -> None:
+    append(path, "one\n")
+    assert texts(all_of(tail)) == ["one"]
+    old = path.with_name("kern.log.1")
+    path.rename(old)
+    path.touch()
+    assert texts(all_of(tail)) == []
+    append(old, "two\n")
+    assert texts(all_of(tail)) == ["two"]
+    append(old, "three\n")
+    append(path, "four\n")
+    assert texts(all_of(tail)) == ["three", "four"]
+
+
+def test_killed_before_the_first_line_it_goes_on_in_the_file_that_was_there(path: Path, tail: FileTail) -> None:
+    path.touch()
+    assert all_of(tail) == []
+    place = tail.place()
+    assert place is not None
+    append(path, "one\n")
+    path.rename(path.with_name("kern.log.1"))
+    append(path, "two\n")
+    after = FileTail(path, place.as_json(), clock=lambda: datetime.now(UTC))
+    try:
+        assert texts(all_of(after)) == ["one", "two"]
+    finally:
+        after.close()

@@ -82,7 +82,7 @@ CONTAINER = "3f0c5a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7"
             "slurmd",
             "error: *** JOB 3 ON gpu1 CANCELLED AT 2026-11-29T11:25:29 DUE TO NODE FAILURE, SEE SLURMCTLD LOG ***",
             "job.failed",
-            {"step_id": 3},
+            {"step_id": "3"},
         ),
         (
             "slurmstepd",

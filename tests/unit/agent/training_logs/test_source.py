@@ -166,3 +166,18 @@ def test_what_was_rotated_away_is_no_log_of_its_own(ranks: Ranks, name: str) -> 
         ranks.write(name, OUT_OF_MEMORY)
         time.sleep(0.2)
         assert spool.waiting == 0
+
+
+def test_a_log_that_was_rotated_before_anybody_looked_is_read_all_the_same(
+    ranks: Ranks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.training_logs.source._LOOK_SECONDS", 0.5)
+    with ranks.running() as spool:
+        time.sleep(0.2)
+        path = ranks.write("a.log", TIMEOUT)
+        path.rename(path.with_name("a.log.1"))
+        ranks.write("a.log", OUT_OF_MEMORY)
+        eventually(lambda: spool.waiting == 2)
+        assert kinds(spool) == ["training.collective_timeout", "training.out_of_memory"]
+        time.sleep(1.2)
+        assert len(kinds(spool)) == 2

@@ -38,8 +38,8 @@ def test_step_and_epoch_of_the_usual_trainers(line: str, step: int | None, epoch
         ("/logs/rank3.log", 3, None),
         ("/logs/run/global_rank_12/stderr.log", 12, None),
         ("/logs/franklin.log", None, None),
-        ("/home/x/slurm-123.out", None, JobRef(id="123", orchestrator=Orchestrator.SLURM)),
-        ("/home/x/slurm-123_4.out", 4, JobRef(id="123", orchestrator=Orchestrator.SLURM)),
+        ("/data/slurm-123.out", None, JobRef(id="123", orchestrator=Orchestrator.SLURM)),
+        ("/data/slurm-123_4.out", 4, JobRef(id="123", orchestrator=Orchestrator.SLURM)),
         (
             "/var/log/pods/ml_llama-worker-3_0b1c2d3e-0000-4000-8000-000000000000/pytorch/0.log",
             None,
