@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from functions.adapters import coordination_items as items
-from functions.adapters.aws import calling, error_code
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from functions.ports.acts import ActRecord
 from policies.contract.decisions import RungReport
 from policies.contract.rungs import Rung
@@ -19,8 +19,6 @@ from policies.coordination.leases import Lease
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
-_LATER_STANDS = "ConditionalCheckFailedException"
 
 
 class DynamoDBActStore:
@@ -79,7 +77,7 @@ class DynamoDBActStore:
                     ExpressionAttributeValues={":fence": {"N": str(record.fence)}},
                 )
             except ClientError as error:
-                if error_code(error) != _LATER_STANDS:
+                if error_code(error) != CONDITION_FAILED:
                     raise
                 raise _StandsError from None
 

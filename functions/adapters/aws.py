@@ -10,6 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from policies.contract.errors import DependencyError
 
+CONDITION_FAILED = "ConditionalCheckFailedException"  # of a conditional write: the item is not as it was read
+
 
 def error_code(error: ClientError) -> str:
     """Return AWS's word for what went wrong."""

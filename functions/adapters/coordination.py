@@ -4,15 +4,15 @@ It must not decide; what it writes is as conditional as its twin's.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 from functions.adapters import coordination_items as items
-from functions.adapters.aws import calling, error_code
-from policies.contract.errors import DependencyError
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
+from functions.adapters.batch_get import batch_get
 from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Item = dict[str, AttributeValueTypeDef]
 
 LOG = logging.getLogger(__name__)
-BATCH_KEYS = 100  # what one BatchGetItem takes (DynamoDB quotas)
-BATCH_TRIES = 5  # unprocessed keys are throttled ones; the client has backed off between tries of its own
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
 
@@ -50,9 +48,8 @@ class DynamoDBCoordinationStore:
             *((self._fleet, items.budget_key(cluster, each)) for each in sorted(keys.budgets)),
         ]
         found: dict[str, list[Item]] = {self._incidents: [], self._fleet: []}
-        for batch in _batches(wanted):
-            for table, listed in self._get(batch):
-                found[table].extend(listed)
+        for table, item in batch_get(self._client, wanted, "reading coordinate's documents", ConsistentRead=True):
+            found[table].append(dict(item))
         incidents = [_readable(item) for item in found[self._incidents]]
         mine = {each.id: each for each in incidents if each and each.cluster == cluster}
         return _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
@@ -86,7 +83,7 @@ class DynamoDBCoordinationStore:
             try:
                 self._client.put_item(TableName=table, Item=item, **condition)
             except ClientError as error:
-                if error_code(error) != "ConditionalCheckFailedException":
+                if error_code(error) != CONDITION_FAILED:
                     raise
                 raise ConflictError(f"{name} changed meanwhile.", hint="Read and decide again.") from None
 
@@ -104,19 +101,6 @@ class DynamoDBCoordinationStore:
         if isinstance(document, Job):
             return self._fleet, items.job_item(document)
         return self._fleet, items.budget_item(document)
-
-    def _get(self, batch: "Sequence[tuple[str, Item]]") -> "Iterator[tuple[str, list[Item]]]":
-        request: dict[str, Any] = {}
-        for table, key in batch:
-            request.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
-        for _ in range(BATCH_TRIES):
-            with calling("reading coordinate's documents"):
-                answer = self._client.batch_get_item(RequestItems=request)
-            yield from answer["Responses"].items()
-            request = dict(answer.get("UnprocessedKeys", {}))
-            if not request:
-                return
-        raise DependencyError("DynamoDB left keys unread.", hint="The tables are throttled; it is tried again.")
 
 
 def _readable(item: "Item") -> Incident | None:
@@ -141,8 +125,3 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
         else:
             budgets[item["scope"]] = Budget.model_validate(item)
     return Snapshot(cluster, incidents, leases, jobs, budgets)
-
-
-def _batches(wanted: "Sequence[tuple[str, Item]]") -> "Iterator[Sequence[tuple[str, Item]]]":
-    for start in range(0, len(wanted), BATCH_KEYS):
-        yield wanted[start : start + BATCH_KEYS]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from functions.adapters.aws import calling, error_code
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from policies.contract.times import format_time
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class DynamoClaims:
                     ConditionExpression="attribute_not_exists(pk)",
                 )
             except ClientError as error:
-                if error_code(error) != "ConditionalCheckFailedException":
+                if error_code(error) != CONDITION_FAILED:
                     raise
                 return self._holder(instance_id)
         return incident

@@ -6,30 +6,27 @@ conditional batch and a transaction would cost twice and fail together.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from functions.adapters.aws import calling, error_code
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
+from functions.adapters.batch_get import batch_get
 from functions.ports.triage import Commit, NodeKey, StoredState
 from policies.contract.errors import DependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from types_boto3_dynamodb import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef, KeysAndAttributesTypeDef
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
     Item = Mapping[str, AttributeValueTypeDef]
 
 WORKERS = 16
 KEPT = timedelta(days=14)
-MOST_KEYS = 100  # BatchGetItem, DynamoDB API reference
-MOST_READS = 6
-CONFLICT = "ConditionalCheckFailedException"
 
 
 class DynamoNodeStates:
@@ -42,26 +39,10 @@ class DynamoNodeStates:
 
     def load(self, keys: Collection[NodeKey], now: datetime) -> Mapping[NodeKey, StoredState]:
         """See the port."""
-        found: dict[NodeKey, StoredState] = {}
-        listed = [_key(key) for key in keys]
-        for start in range(0, len(listed), MOST_KEYS):
-            for item in self._read(listed[start : start + MOST_KEYS]):
-                found[_node(item)] = _stored(item, now)
+        wanted = [(self._table, _key(key)) for key in keys]
+        read = batch_get(self._client, wanted, "reading node states", ConsistentRead=True)
+        found = {_node(item): _stored(item, now) for _, item in read}
         return {key: found.get(key, StoredState()) for key in keys}
-
-    def _read(self, keys: list[dict[str, AttributeValueTypeDef]]) -> Iterable[Item]:
-        for attempt in range(MOST_READS):
-            request: Mapping[str, KeysAndAttributesTypeDef] = {self._table: {"Keys": keys, "ConsistentRead": True}}
-            with calling("reading node states"):
-                answer = self._client.batch_get_item(RequestItems=request)
-            yield from answer["Responses"].get(self._table, [])
-            keys = list(answer.get("UnprocessedKeys", {}).get(self._table, {"Keys": []})["Keys"])
-            if not keys:
-                return
-            time.sleep(0.05 * 2**attempt)
-        raise DependencyError(
-            f"reading node states: {len(keys)} stay unprocessed.", hint="The fleet table is throttled."
-        )
 
     def commit(self, states: Mapping[NodeKey, StoredState], now: datetime) -> Commit:
         """See the port."""
@@ -70,7 +51,7 @@ class DynamoNodeStates:
         with ThreadPoolExecutor(min(WORKERS, len(states))) as pool:
             outcomes = dict(zip(states, pool.map(lambda key: self._write(key, states[key], now), states), strict=True))
         return Commit(
-            conflicts=frozenset(key for key, outcome in outcomes.items() if outcome == CONFLICT),
+            conflicts=frozenset(key for key, outcome in outcomes.items() if outcome == CONDITION_FAILED),
             failed={key: outcome for key, outcome in outcomes.items() if isinstance(outcome, DependencyError)},
         )
 
@@ -86,8 +67,8 @@ class DynamoNodeStates:
                 self._put(item, state.version)
         except DependencyError as error:
             cause = error.__cause__
-            conflict = isinstance(cause, ClientError) and error_code(cause) == CONFLICT
-            return CONFLICT if conflict else error
+            conflict = isinstance(cause, ClientError) and error_code(cause) == CONDITION_FAILED
+            return CONDITION_FAILED if conflict else error
         return ""
 
     def _put(self, item: Item, version: int) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from functions.adapters.aws import calling, error_code
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from functions.adapters.policy_items import (
     LISTING,
     LISTING_PREFIX,
@@ -172,7 +172,7 @@ def _conditionally(what: str) -> Iterator[None]:
         with calling(what):
             yield
     except DependencyError as error:
-        if _code(error) == "ConditionalCheckFailedException":
+        if _code(error) == CONDITION_FAILED:
             raise EditedMeanwhileError(f"{what}: somebody wrote it meanwhile.", hint="It is read again.") from error
         raise
 

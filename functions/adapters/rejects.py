@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from functions.adapters.aws import calling, error_code
+from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from functions.ports.triage import Reject, RejectSummary
 from policies.contract.times import format_time, parse_time
 
@@ -64,7 +64,7 @@ class AwsRejects:
                     TableName=self._table, Item=item, ConditionExpression="attribute_not_exists(pk)"
                 )
             except ClientError as error:
-                if error_code(error) != "ConditionalCheckFailedException":
+                if error_code(error) != CONDITION_FAILED:
                     raise
                 return False
         return True

@@ -10,16 +10,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from functions.adapters.aws import calling
+from functions.adapters.batch_get import batch_get
 from functions.ports.topology import Described
 from policies.contract.envelope import NodeIdentity
-from policies.contract.errors import DependencyError
 
 if TYPE_CHECKING:  # the runtime has no type stand-ins for boto3
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_ec2 import EC2Client
     from types_boto3_ec2.type_defs import InstanceTypeDef
-
-KEYS_PER_READ = 100  # DynamoDB quota: BatchGetItem takes 100 keys
 
 
 class DynamoTopology:
@@ -33,12 +31,8 @@ class DynamoTopology:
     def find(self, clusters: Sequence[str], instance_ids: Sequence[str]) -> Mapping[str, NodeIdentity]:
         """See the port."""
         keys = [_key(cluster, instance) for instance in dict.fromkeys(instance_ids) for cluster in clusters]
-        found = [
-            item
-            for start in range(0, len(keys), KEYS_PER_READ)
-            for item in self._read(keys[start : start + KEYS_PER_READ])
-        ]
-        nodes = [NodeIdentity.model_validate_json(item["identity"]["S"]) for item in found]
+        read = batch_get(self._client, [(self._table, key) for key in keys], "reading topology items")
+        nodes = [NodeIdentity.model_validate_json(item["identity"]["S"]) for _, item in read]
         return {node.instance_id: node for node in nodes}
 
     def keep(self, node: NodeIdentity, expires: datetime) -> None:
@@ -50,13 +44,6 @@ class DynamoTopology:
         }
         with calling("keeping a topology item"):
             self._client.put_item(TableName=self._table, Item=item)
-
-    def _read(self, keys: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        with calling("reading topology items"):
-            answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": keys}})
-        if answer.get("UnprocessedKeys"):
-            raise DependencyError("DynamoDB left topology items unread.", hint="The events come again.")
-        return answer["Responses"].get(self._table, [])
 
 
 class BotoEc2Directory:
