@@ -49,6 +49,7 @@ class Truth:
     torn_steps: frozenset[int]
     starts: tuple[int, ...]  # the steps from which the job started, the first start included
     step_now: int
+    denied: tuple[str, ...] = ()  # calls that the template's own roles would not have allowed
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ def what_is_missing(report: Report, truth: Truth) -> list[str]:
         *_wrong_checkpoint(report, truth),
         *_wrong_resume(report, truth),
         *_wrong_counts(report),
+        *(f"AWS would have refused: {call}" for call in truth.denied),
     ]
 
 

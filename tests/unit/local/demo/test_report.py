@@ -67,6 +67,7 @@ def test_the_report_has_exactly_the_promised_keys() -> None:
         (REPORT, replace(TRUTH, instances_started=2), "2 instances were started in place of one"),
         (replace(REPORT, new_instance=None), replace(TRUTH, instances_started=0), "0 instances were started"),
         (REPORT, replace(TRUTH, old_instance_is_gone=False), "i-old still runs"),
+        (REPORT, replace(TRUTH, denied=("Triage may not s3:PutObject",)), "would have refused: Triage may not"),
         (REPORT, replace(TRUTH, newest_complete_step=60), "step 40 was chosen, the newest complete one is 60"),
         (replace(REPORT, refused=()), TRUTH, "the torn checkpoint of step 60 was not refused"),
         (REPORT, replace(TRUTH, starts=(0, 40, 40)), "started from the steps 0, 40, 40"),
