@@ -57,26 +57,21 @@ def read_number(environ: Mapping[str, str], name: str, default: float | None = N
     return value
 
 
-def read_clusters(environ: Mapping[str, str], name: str = "CLUSTERS") -> dict[str, ClusterSettings]:
-    """Return cluster name -> settings from the JSON list in *name*; SettingsError when malformed, empty or doubled."""
-    text = read_text(environ, name)
+def read_clusters(environ: Mapping[str, str]) -> dict[str, ClusterSettings]:
+    """Return cluster name -> settings from the list in CLUSTERS; SettingsError when malformed, empty or doubled."""
+    text = read_text(environ, "CLUSTERS")
     try:
         clusters = _CLUSTERS.validate_json(text)
     except ValidationError as error:
         raise SettingsError(
-            f"{name} is not a list of clusters: {explain(error)}.", hint="See functions/settings.py for its shape."
+            f"CLUSTERS is not a list of clusters: {explain(error)}.", hint="See functions/settings.py for its shape."
         ) from None
     by_name = {cluster.name: cluster for cluster in clusters}
     if not clusters or len(by_name) != len(clusters):
-        raise SettingsError(f"{name} has no cluster, or one name twice.", hint="Name each cluster once.")
+        raise SettingsError("CLUSTERS has no cluster, or one name twice.", hint="Name each cluster once.")
     return by_name
 
 
 def read_time_scale(environ: Mapping[str, str]) -> float:
     """Return how many real seconds one second of a policy's wait lasts: 1 in an account, less on the embedded AWS."""
     return read_number(environ, "RELIGHT_TIME_SCALE", 1.0)
-
-
-def render_clusters(clusters: Mapping[str, ClusterSettings]) -> str:
-    """Return the JSON text that :func:`read_clusters` reads."""
-    return _CLUSTERS.dump_json(tuple(clusters.values()), exclude_none=True).decode()

@@ -23,13 +23,13 @@ def machine(header: bytes) -> int | None:
     return int(struct.unpack_from(f"{order}H", header, 18)[0])
 
 
-def strangers(folder: Path, wanted: int = AARCH64) -> list[str]:
-    """Return a line for each shared object below *folder* that is built for another processor than *wanted*."""
+def strangers(folder: Path) -> list[str]:
+    """Return a line for each shared object below *folder* that is built for another processor than arm64."""
     found = []
     for path in sorted(folder.rglob("*.so*")):
         with path.open("rb") as file:
             built_for = machine(file.read(_HEADER_BYTES))
-        if built_for != wanted:
+        if built_for != AARCH64:
             found.append(f"{path.relative_to(folder)}: {MACHINES.get(built_for or 0, built_for)}")
     return found
 

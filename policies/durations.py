@@ -22,14 +22,3 @@ def parse_duration(value: object) -> float:
     if len(text) > LONGEST_TEXT or not _WHOLE.fullmatch(text):
         raise ValueError(f"{text[:LONGEST_TEXT]!r} is not a duration; write 30s, 10m, 1h30m, 500ms or 2d")
     return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
-
-
-def format_duration(seconds: float) -> str:
-    """Return the shortest text that :func:`parse_duration` reads as *seconds* (to the millisecond)."""
-    left = round(seconds * 1000)
-    parts: list[str] = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        number, left = divmod(left, size)
-        if number:
-            parts.append(f"{number}{unit}")
-    return "".join(parts) or "0s"

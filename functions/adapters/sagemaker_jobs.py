@@ -44,6 +44,7 @@ class SageMakerJobs:
                 raise
             pages = self._client.get_paginator("list_tags").paginate(ResourceArn=told["TrainingJobArn"])
             tags = {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
+        fields: Mapping[str, Any] = told
         transitions = told.get("SecondaryStatusTransitions", [])
         return TrainingJob(
             name=name,
@@ -54,7 +55,7 @@ class SageMakerJobs:
             failure_reason=told.get("FailureReason", ""),
             created_at=told["CreationTime"].astimezone(UTC),
             tags=tags,
-            request={field: told[field] for field in _CARRIED if told.get(field)},  # type: ignore[literal-required]
+            request={field: fields[field] for field in _CARRIED if fields.get(field)},
         )
 
     def stop(self, name: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from functions.coordinate.parallel import run_all
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
@@ -59,5 +60,5 @@ def _look_up(incidents: Sequence[Incident], executions: Executions, pool: Execut
     def look_up(incident: Incident) -> None:
         states[incident.execution] = executions.describe(incident.id, incident.attempt)
 
-    run_all(pool, [lambda each=each: look_up(each) for each in incidents])  # type: ignore[misc]
+    run_all(pool, [partial(look_up, each) for each in incidents])
     return states

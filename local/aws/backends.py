@@ -12,7 +12,6 @@ from moto.kinesis.models import kinesis_backends
 from moto.s3.models import s3_backends
 from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
-from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 
 from local.aws.errors import UnsupportedError
 
@@ -61,10 +60,6 @@ def events_backend(region: str) -> Any:
     return events_backends[ACCOUNT][region]
 
 
-def states_backend(region: str) -> Any:
-    return stepfunctions_parser_backends[ACCOUNT][region]
-
-
 def bucket_backend() -> Any:
     return s3_backends[ACCOUNT]["aws"]
 
@@ -74,7 +69,6 @@ def send_to_queue(
     body: str,
     *,
     group: str | None = None,
-    deduplication: str | None = None,
     attributes: dict[str, str] | None = None,
 ) -> None:
     """Send a message to a queue by ARN.
@@ -89,7 +83,6 @@ def send_to_queue(
             name: {"DataType": "String", "StringValue": value} for name, value in (attributes or {}).items()
         },
         group_id=group,
-        deduplication_id=deduplication,
     )
 
 
@@ -100,6 +93,6 @@ def service_of(arn: str) -> str:
         UnsupportedError: it is no ARN.
     """
     parts = arn.split(":", 5)
-    if len(parts) != 6 or parts[0] != "arn":  # noqa: PLR2004
+    if len(parts) != 6 or parts[0] != "arn":  # noqa: PLR2004 - arn:partition:service:region:account:resource
         raise UnsupportedError(f"{arn!r} is not an ARN")
     return parts[2]

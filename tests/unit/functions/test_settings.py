@@ -1,15 +1,15 @@
 import pytest
 
 from functions.coordinate.settings import Settings
-from functions.settings import ClusterSettings, read_clusters, read_number, read_text, read_time_scale, render_clusters
+from functions.settings import ClusterSettings, read_clusters, read_number, read_text, read_time_scale
 from policies.contract.errors import SettingsError
 from policies.contract.vocabulary import Orchestrator
 
 WEST = ClusterSettings(name="west", orchestrator="eks", eks_cluster="west", auto_scaling_groups=("gpu",))
 
 
-def test_clusters_come_back_as_they_were_rendered() -> None:
-    assert read_clusters({"CLUSTERS": render_clusters({"west": WEST})}) == {"west": WEST}
+def test_clusters_are_read_by_name() -> None:
+    assert read_clusters({"CLUSTERS": f"[{WEST.to_json()}]"}) == {"west": WEST}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_coordinate_reads_its_environment() -> None:
         "INCIDENTS_TABLE": "incidents",
         "POLICIES_TABLE": "policies",
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:m",
-        "CLUSTERS": render_clusters({"west": WEST}),
+        "CLUSTERS": f"[{WEST.to_json()}]",
         "RELIGHT_TIME_SCALE": "0.1",
     }
     settings = Settings.from_environment(environ)

@@ -10,7 +10,6 @@ from functions.acts.support import Pace, moment_of, number_of, text_of
 from functions.evidence.settings import Settings as EvidenceSettings
 from functions.kubernetes.isolate import Isolate
 from functions.ports.kubernetes import Node
-from functions.settings import render_clusters
 from functions.twins.acts import MemoryActStore, MemoryLeaseReader
 from functions.twins.kubernetes import MemoryCluster
 from policies.contract.errors import BadInputError, SettingsError
@@ -27,7 +26,7 @@ ENVIRONMENT = {
     "FLEET_TABLE": "fleet",
     "INCIDENTS_TABLE": "incidents",
     "EVIDENCE_BUCKET": "evidence",
-    "CLUSTERS": render_clusters({"train": SETTINGS}),
+    "CLUSTERS": f"[{SETTINGS.to_json()}]",
     "RELIGHT_TIME_SCALE": "0.1",
     "AWS_DEFAULT_REGION": "us-east-1",
 }
