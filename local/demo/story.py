@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from local.aws.iam import check, roles_of
 from local.demo import acts, arrivals
 from local.demo.acts import Acts
-from local.demo.cluster import LocalCluster
+from local.demo.cluster import STACK, LocalCluster
 from local.demo.report import STAGES, Report, StageReached, Truth
 from local.fleet.fleet import Fault
+from local.fleet.infrastructure import NODE_ROLE
 from local.fleet.nodes import GPUS_PER_NODE
 from policies.coordination.incident import Incident
 
@@ -138,7 +140,14 @@ def _truth(cluster: LocalCluster, fault: Fault) -> Truth:
         torn_steps=frozenset(begun - set(complete)),
         starts=tuple(step for step, _ in record.starts),
         step_now=cluster.training.step,
+        denied=_denied(cluster),
     )
+
+
+def _denied(cluster: LocalCluster) -> tuple[str, ...]:
+    """The calls of Relight's functions and of the nodes that their roles in the template do not allow."""
+    judged = check(cluster.aws.recorded_calls(), roles_of(cluster.aws, STACK, NODE_ROLE))
+    return tuple(str(call) for call in judged.denied)
 
 
 def _gpu_hours_lost(cluster: LocalCluster, truth: Truth) -> float:
