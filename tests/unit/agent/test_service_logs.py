@@ -1,4 +1,3 @@
-import json
 import threading
 import time
 from pathlib import Path
@@ -9,13 +8,10 @@ import pytest
 from agent.events import EventMaker
 from agent.main import utc_now
 from agent.service_logs import ServiceLogSource, program_of
-from agent.spool.limits import SpoolLimits
-from agent.spool.opening import open_spool
-from policies.contract.envelope import NodeIdentity
+from agent.spool.spool import Spool
 from policies.contract.vocabulary import Source
-from tests.tools.agent_events import describe_loss, new_ids
+from tests.tools.sources import NODE, eventually, following, started, waiting
 
-NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
 FATAL = (
     "[Jan 31 2026 12:00:00] [ERROR] [tid 841] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id "
     "00000000:b3:00.0 physical id 3 port 61"
@@ -24,29 +20,17 @@ FATAL = (
 
 def read(path: Path, folder: Path, *, more: str) -> list[dict[str, Any]]:
     """Follow *path* from a new spool, write *more* to it, and return the events."""
-    with open_spool(
-        folder,
-        owner="i-1",
-        boot_id="b",
-        limits=SpoolLimits(),
-        clock=utc_now,
-        new_id=new_ids(),
-        describe_loss=describe_loss,
-    ) as spool:
-        source = ServiceLogSource(path, spool, EventMaker(NODE, Source.JOURNAL, lambda _seen: None), clock=utc_now)
-        stop = threading.Event()
-        thread = threading.Thread(target=source.run, args=(stop,))
-        thread.start()
+
+    def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
+        maker = EventMaker(NODE, Source.JOURNAL, lambda _seen: None)
+        return started(ServiceLogSource(path, spool, maker, clock=utc_now).run, stop)
+
+    with following(folder, begin) as spool:
         time.sleep(0.1)
         with path.open("a") as file:
             file.write(more)
-        deadline = time.monotonic() + 10
-        while not spool.waiting and time.monotonic() < deadline:
-            time.sleep(0.005)
-        stop.set()
-        thread.join(10)
-        batch = spool.take(1 << 30)
-        return [json.loads(event.body) for event in batch.events] if batch else []
+        eventually(lambda: spool.waiting > 0)
+        return waiting(spool)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,16 +12,12 @@ from agent.events import EventMaker
 from agent.journal.child import command
 from agent.journal.source import JournalSettings, JournalSource
 from agent.main import utc_now
-from agent.spool.limits import SpoolLimits
-from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
 from agent.supervise import start
-from policies.contract.envelope import NodeIdentity
 from policies.contract.vocabulary import Source
-from tests.tools.agent_events import describe_loss, new_ids
+from tests.tools.sources import NODE, eventually, following, waiting
 
 PROGRAM = Path(__file__).parents[3] / "tools" / "journalctl.py"
-NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
 OOM = 'level=info msg="TaskOOM event container_id:\\"{:012x}\\""'
 
 
@@ -40,28 +34,13 @@ class Journal:
         with self.path.open("a") as file:
             file.write(f"{line}\n")
 
-    @contextmanager
-    def running(self, program: str = str(PROGRAM)) -> Iterator[Spool]:
-        with open_spool(
-            self.folder,
-            owner="i-1",
-            boot_id="b",
-            limits=SpoolLimits(),
-            clock=utc_now,
-            new_id=new_ids(),
-            describe_loss=describe_loss,
-        ) as spool:
+    def running(self, program: str = str(PROGRAM)) -> AbstractContextManager[Spool]:
+        def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
             maker = EventMaker(NODE, Source.JOURNAL, lambda _seen: None)
             settings = JournalSettings(("containerd.service",), "b", program)
-            source = JournalSource(settings, spool, maker, clock=utc_now)
-            stop = threading.Event()
-            thread = start("journal", source.run, stop)
-            try:
-                yield spool
-            finally:
-                stop.set()
-                thread.join(10)
-            assert not thread.is_alive()
+            return start("journal", JournalSource(settings, spool, maker, clock=utc_now).run, stop)
+
+        return following(self.folder, begin)
 
 
 @pytest.fixture
@@ -70,21 +49,6 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
     monkeypatch.setenv("JOURNAL_FILE", str(made.path))
     monkeypatch.setattr("agent.supervise._FIRST_SECONDS", 0.02)
     return made
-
-
-def waiting(spool: Spool) -> list[dict[str, Any]]:
-    batch = spool.take(1 << 30)
-    if batch is None:
-        return []
-    spool.release(batch)
-    return [json.loads(event.body) for event in batch.events]
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
 
 
 def children() -> list[int]:

@@ -1,25 +1,17 @@
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.events import EventMaker
 from agent.kernel_log.source import KernelLogSource, LogSettings
 from agent.main import utc_now
-from agent.spool.limits import SpoolLimits
-from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
-from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Source
-from tests.tools.agent_events import describe_loss, new_ids
-
-NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
+from tests.tools.sources import NODE, eventually, following, started, waiting
 
 
 class Station:
@@ -35,28 +27,12 @@ class Station:
         with self.log.open("a") as file:
             file.write("".join(f"{line}\n" for line in lines))
 
-    @contextmanager
-    def running(self, start: str = "auto") -> Iterator[Spool]:
-        with open_spool(
-            self.folder,
-            owner="i-1",
-            boot_id="b",
-            limits=SpoolLimits(),
-            clock=utc_now,
-            new_id=new_ids(),
-            describe_loss=describe_loss,
-        ) as spool:
+    def running(self, start: str = "auto") -> AbstractContextManager[Spool]:
+        def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
             maker = EventMaker(NODE, Source.KERNEL_LOG, lambda _seen: self.job)
-            source = KernelLogSource(LogSettings(self.log, "b", start), spool, maker, clock=utc_now)
-            stop = threading.Event()
-            thread = threading.Thread(target=source.run, args=(stop,))
-            thread.start()
-            try:
-                yield spool
-            finally:
-                stop.set()
-                thread.join(10)
-            assert not thread.is_alive()
+            return started(KernelLogSource(LogSettings(self.log, "b", start), spool, maker, clock=utc_now).run, stop)
+
+        return following(self.folder, begin)
 
 
 @pytest.fixture
@@ -66,21 +42,6 @@ def station(tmp_path: Path) -> Station:
 
 def xid(seconds: float, code: int = 79, pci: str = "4b") -> str:
     return f"3,1,{int(seconds * 1_000_000)},-;NVRM: Xid (PCI:0000:{pci}:00): {code}, pid=1, name=python"
-
-
-def waiting(spool: Spool) -> list[dict[str, Any]]:
-    batch = spool.take(1 << 30)
-    if batch is None:
-        return []
-    spool.release(batch)
-    return [json.loads(event.body) for event in batch.events]
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
 
 
 def test_a_line_becomes_an_event_with_job_and_message(station: Station) -> None:

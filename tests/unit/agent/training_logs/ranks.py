@@ -1,22 +1,16 @@
 """A folder of ranks' logs with a source that follows it."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from agent.events import EventMaker
 from agent.main import utc_now
-from agent.spool.limits import SpoolLimits
-from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
 from agent.training_logs.source import TrainingLogSettings, TrainingLogSource
-from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Source
-from tests.tools.agent_events import describe_loss, new_ids
-
-NODE = NodeIdentity(cluster="c", name="n", instance_id="i-1", boot_id="b")
+from tests.tools.sources import NODE, following, started
 
 
 class Ranks:
@@ -36,17 +30,8 @@ class Ranks:
             file.write("".join(f"{line}\n" for line in lines))
         return path
 
-    @contextmanager
-    def running(self, pattern: str = "**/*.log*", at_most: int = 64) -> Iterator[Spool]:
-        with open_spool(
-            self._spool,
-            owner="i-1",
-            boot_id="b",
-            limits=SpoolLimits(),
-            clock=utc_now,
-            new_id=new_ids(),
-            describe_loss=describe_loss,
-        ) as spool:
+    def running(self, pattern: str = "**/*.log*", at_most: int = 64) -> AbstractContextManager[Spool]:
+        def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
             source = TrainingLogSource(
                 TrainingLogSettings((str(self.folder / pattern),), at_most),
                 spool,
@@ -55,12 +40,6 @@ class Ranks:
                 clock=utc_now,
                 proc=self.proc,
             )
-            stop = threading.Event()
-            thread = threading.Thread(target=source.run, args=(stop,))
-            thread.start()
-            try:
-                yield spool
-            finally:
-                stop.set()
-                thread.join(10)
-            assert not thread.is_alive()
+            return started(source.run, stop)
+
+        return following(self._spool, begin)

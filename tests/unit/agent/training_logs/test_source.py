@@ -1,14 +1,13 @@
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.spool.spool import Spool
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Orchestrator
+from tests.tools.sources import eventually, waiting
 from tests.unit.agent.training_logs.ranks import Ranks
 
 TIMEOUT = (
@@ -16,21 +15,6 @@ TIMEOUT = (
     "WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, Timeout(ms)=600000) ran for 600029 milliseconds before timing out."
 )
 OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.87 GiB"
-
-
-def waiting(spool: Spool) -> list[dict[str, Any]]:
-    batch = spool.take(1 << 30)
-    if batch is None:
-        return []
-    spool.release(batch)
-    return [json.loads(event.body) for event in batch.events]
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
 
 
 def followed(spool: Spool, path: Path) -> Callable[[], bool]:
