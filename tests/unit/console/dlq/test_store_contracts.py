@@ -17,6 +17,7 @@ from console.dlq.model import DlqError, Stack
 from console.dlq.ports import DroppedBatches, Redrives, Stacks, Stream
 from console.dlq.twins import MemoryDroppedBatches, MemoryRedrives, MemoryStacks, MemoryStream
 from policies.contract.errors import RelightError
+from tests.tools.tables import create_tables
 
 AT = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
 KEY = "aws/lambda/1f0b/shardId-000000000000/2026/03/01/2026-03-01T03.00.00-8a6f"
@@ -151,15 +152,7 @@ def redrives(request: pytest.FixtureRequest) -> Redrives:
     if request.param == "twin":
         return MemoryRedrives()
     client = boto3.client("dynamodb", region_name=REGION)
-    client.create_table(
-        TableName="fleet",
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    create_tables(client)
     return DynamoRedrives(client, "fleet")
 
 

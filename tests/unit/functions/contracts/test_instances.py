@@ -12,6 +12,7 @@ from functions.adapters.dynamodb_claims import DynamoClaims
 from functions.adapters.ec2_instances import Ec2Instances
 from functions.ports.instances import Claims, Group, Instances
 from functions.twins.instances import MemoryClaims, MemoryInstances
+from tests.tools.tables import create_tables
 
 GROUP = "gpus"
 REGION = "us-east-1"
@@ -140,12 +141,7 @@ def claims(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         monkeypatch.setenv(name, "testing")
     with mock_aws():
         client = boto3.client("dynamodb", region_name=REGION)
-        client.create_table(
-            TableName="incidents",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_tables(client)
         yield DynamoClaims(client, "incidents")
 
 

@@ -12,6 +12,7 @@ from functions.ports.topology import Described, Ec2Directory, TopologyStore
 from functions.twins.topology import MemoryEc2Directory, MemoryTopology
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError
+from tests.tools.tables import create_tables
 
 EXPIRES = datetime(2027, 3, 1, tzinfo=UTC)
 TAGS = {"relight:cluster": "a"}
@@ -28,12 +29,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[TopologyStore]:
         return
     with mock_aws():
         client = boto3.client("dynamodb", region_name="us-east-1")
-        client.create_table(
-            TableName="fleet",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[{"AttributeName": it, "AttributeType": "S"} for it in ("pk", "sk")],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_tables(client)
         yield DynamoTopology(client, "fleet")
 
 

@@ -9,6 +9,7 @@ from moto import mock_aws
 
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.intake import handler
+from tests.tools.tables import create_tables
 
 CLUSTERS = json.dumps([{"name": "a", "orchestrator": "eks", "eks_cluster": "a"}])
 
@@ -18,12 +19,7 @@ def instance(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     with mock_aws():
         ec2, kinesis, dynamodb = boto3.client("ec2"), boto3.client("kinesis"), boto3.client("dynamodb")
         kinesis.create_stream(StreamName="faults", ShardCount=1)
-        dynamodb.create_table(
-            TableName="fleet",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[{"AttributeName": it, "AttributeType": "S"} for it in ("pk", "sk")],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_tables(dynamodb)
         image = ec2.describe_images()["Images"][0]["ImageId"]
         made = ec2.run_instances(
             ImageId=image,
