@@ -31,6 +31,7 @@ setup: .venv/ok ## the environment, from the locks
 # pip sync removes what the lock does not name, our own editable install too: so that comes last.
 .venv/ok: requirements/bootstrap.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Relight needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	@echo "Installing about 140 packages into .venv; this may take some minutes." >&2
 	@test -x $(PY) || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install -q --require-hashes -r requirements/bootstrap.txt
 	@$(UV) pip sync -q --python $(PY) --require-hashes requirements/dev.txt
@@ -98,6 +99,7 @@ build/layer/.ok: requirements/layer.txt .venv/ok
 
 synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/ (ARGS="-c settings=my.toml")
 	@$(PY) -m infra.app $(ARGS)
+	@echo "The template lies in cdk.out/." >&2
 
 clean: ## remove what was built (the environment too)
 	@rm -rf .venv build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo.json

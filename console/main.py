@@ -9,6 +9,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Protocol, cast
 
 COMMANDS: dict[str, str] = {
@@ -29,9 +30,13 @@ examples:
   relight agent parse --text kernel.log        what the agent would make of these lines
   relight incident list                        what is being done, and what waits for you
   relight dlq list                             what could not be handled, and why
+  relight policy lint my-policies/             are these good? Their examples are run; nothing is changed
+  relight policy stop --reason "bad image"     nothing acts any more, at once
+  relight checkpoints inspect s3://bucket/run  which step a job would resume from, and why no newer one
 """
 
 USAGE_ERROR = 2
+_INSTALL = "A node has what the agent needs only: run this where the repository is, after `make setup`."
 
 
 class Command(Protocol):
@@ -91,7 +96,14 @@ def _run(name: str, words: Sequence[str]) -> int:
         prog=f"relight {name}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_arguments(parser)
-    return command.run(parser.parse_args(words))
+    args = parser.parse_args(words)
+    try:
+        return command.run(args)
+    except ModuleNotFoundError as error:  # on a node there are the agent's packages, and no more
+        if not error.name or find_spec(error.name.partition(".")[0]):
+            raise
+        print(f"relight {name}: {error.name!r} is not installed here. {_INSTALL}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

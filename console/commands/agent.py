@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 FAILED, USAGE_ERROR = 1, 2
 
@@ -49,10 +50,10 @@ def _check(args: argparse.Namespace) -> int:
 
     status = 0
     for result in check_node(args.config, os.environ):
-        print(f"{'ok  ' if result.ok else 'FAIL'}  {result.name:<11} {result.found}", flush=True)
+        print(f"{'ok  ' if result.ok else 'FAIL'}  {result.name:<13} {result.found}", flush=True)
         if not result.ok:
             status = FAILED
-            print(f"{'':>18}{result.hint}")
+            print(f"{'':>20}{result.hint}")
     return status
 
 
@@ -61,10 +62,12 @@ def _parse(args: argparse.Namespace) -> int:
     from policies.contract.errors import BadInputError
 
     sightings = training_sightings if args.training_log else kernel_sightings
-    if args.text and not (str(args.text) == "-" or args.text.exists()):
-        print(f"relight agent parse: there is no file {args.text}.", file=sys.stderr)
+    try:
+        file = _opened(args.text)
+    except OSError as error:
+        print(f"relight agent parse: {args.text} cannot be read: {error.strerror}. Name a file.", file=sys.stderr)
         return USAGE_ERROR
-    lines = _lines(args.text)
+    lines = _lines(file)
     status = 0
     for answer in parse_text_lines(lines, sightings) if args.text else parse_json_lines(lines, sightings):
         if isinstance(answer, BadInputError):
@@ -75,9 +78,12 @@ def _parse(args: argparse.Namespace) -> int:
     return status
 
 
-def _lines(path: Path | None) -> Iterator[str]:
-    """Return the lines of a file or of stdin, split at newlines alone; bytes that are no UTF-8 are replaced."""
-    file = sys.stdin.buffer if path is None or str(path) == "-" else path.open("rb")
+def _opened(path: Path | None) -> BinaryIO:
+    return sys.stdin.buffer if path is None or str(path) == "-" else path.open("rb")
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """Return the lines of *file*, split at newlines alone; bytes that are no UTF-8 are replaced."""
     with file:
         for line in file:
             yield line.decode("utf-8", "replace")

@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inspect.add_argument("path", metavar="PATH", help="a folder, or s3://bucket/prefix")
     inspect.add_argument("--layout", default="auto", help="look for this layout only (default: every known one)")
     inspect.add_argument(
-        "--quiet-seconds", type=float, default=0.0, metavar="N", help="leave alone what changed in the last N seconds"
+        "--quiet-seconds",
+        type=float,
+        default=0.0,
+        metavar="N",
+        help="leave alone what changed in the last N seconds (0)",
     )
     inspect.add_argument(
         "--before", type=_moment, metavar="TIME", help="only what was written before this moment (RFC 3339)"

@@ -1,9 +1,9 @@
 """Show what Relight is doing about which node, and close what a person has seen to.
 
-  relight incident list                        what is open: parked ones wait for you
+  relight incident list                         what is open: parked ones wait for you
   relight incident list --closed --node i-0abc  the whole history of one instance
-  relight incident show 4be1                   one incident: timeline, facts, why it stands so, what you do next
-  relight incident close 4be1 --reason "board changed"    let its node, its run and its budgets go
+  relight incident show 4be1                    one incident: timeline, facts, why it stands so, what you do next
+  relight incident close 4be1 --reason "mended" let its node, its run and its budgets go
 
 An id may be cut as long as it names one alone. Closing undoes nothing in the world: cordon, taint and a stopped run are
 yours. Exit status: 0 done, 1 not done, 2 asked wrongly.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 FAILED, USAGE_ERROR = 1, 2
+_PATHS = "a policy, or a folder of policies (default: those that come along)"
 _NO_FILES = "there is no policy here. Name files, or a folder that holds them (*.yaml)."
 SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, text in (("lint", "check policies"), ("push", "write policies as live items")):
         action = actions.add_parser(name, help=text)
-        action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[SHIPPED])
+        action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[SHIPPED], help=_PATHS)
         if name == "push":
             action.add_argument("--mode", choices=["active", "shadow", "off"], help="instead of what the files say")
             _add_editor(action)
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_table(action)
     _add_table(actions.add_parser("list", help="every policy in one line"))
     show = actions.add_parser("show", help="one policy in full")
-    show.add_argument("name")
+    show.add_argument("name", metavar="NAME", help="as `relight policy list` shows it")
     _add_table(show)
 
 

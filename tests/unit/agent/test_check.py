@@ -129,8 +129,8 @@ def test_the_command_shows_each_and_fails_with_any(
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert main(["agent", "check"]) == 1
     shown = capsys.readouterr().out
-    assert "ok    spool" in shown
-    assert "FAIL  kinesis     Kinesis is not reached" in shown
+    assert "ok    spool         " in shown
+    assert "FAIL  kinesis       Kinesis is not reached" in shown
 
 
 def test_wrong_settings_are_the_only_answer() -> None:

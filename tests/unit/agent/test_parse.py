@@ -55,7 +55,9 @@ def test_plain_lines_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_a_missing_file_is_asked_wrongly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "parse", "--text", str(tmp_path / "missing")]) == 2
-    assert "there is no file" in capsys.readouterr().err
+    assert "No such file or directory. Name a file." in capsys.readouterr().err
+    assert main(["agent", "parse", "--text", str(tmp_path)]) == 2
+    assert "Is a directory. Name a file." in capsys.readouterr().err
 
 
 def test_a_rank_s_log_has_its_own_rules(say: io.BytesIO, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,3 +74,19 @@ def test_every_command_named_is_there_and_whole() -> None:
         assert callable(command.add_arguments)
         assert callable(command.run)
         assert command.__doc__, f"{module} has no docstring to show in its help"
+
+
+@pytest.mark.parametrize(("missing", "is_ours"), [("no_such_package.of_somebody", False), ("console.gone", True)])
+def test_a_package_that_only_the_repository_has_is_named(
+    greet: str, missing: str, *, is_ours: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_self: _Greet, _args: argparse.Namespace) -> int:
+        raise ModuleNotFoundError(name=missing)
+
+    monkeypatch.setattr(_Greet, "run", run)
+    if is_ours:
+        with pytest.raises(ModuleNotFoundError):
+            console.main([greet, "node-7"])
+        return
+    assert console.main([greet, "node-7"]) == 1
+    assert f"relight greet: '{missing}' is not installed here" in capsys.readouterr().err
