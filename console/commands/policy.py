@@ -179,6 +179,7 @@ def _check(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the document in *file* if it is a good policy, else say what is wrong with it."""
     from policies.loader import load_text
     from policies.model import Policy
+    from policies.notices import notices
     from policies.yaml_text import read_yaml
 
     try:
@@ -188,6 +189,8 @@ def _check(file: Path) -> Iterator[dict[str, Any]]:
         return
     loaded, document = load_text(text), read_yaml(text)
     if isinstance(loaded, Policy) and isinstance(document, dict):
+        for notice in notices(loaded):
+            print(f"{file}: note: {notice}")
         yield document
         return
     for problem in loaded if isinstance(loaded, list) else ():

@@ -37,6 +37,7 @@ _ALWAYS: Mapping[Action, frozenset[Rung]] = {
     Action.RESUME_JOB: frozenset(),
     Action.PAGE_OPERATOR: frozenset({Rung.PAGE_OPERATOR}),
 }
+CARRIED_OUT = frozenset(_ALWAYS)
 _WITH_JOB: Mapping[Action, frozenset[Rung]] = {
     Action.SUSPEND_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}),
     Action.RESUME_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}) | RESUME_RUNGS,
@@ -103,5 +104,5 @@ def lay_out(
     rungs = (PlannedRung(rung=rung, executor=executors[rung]) for rung in ORDER if rung in wanted and rung in executors)
     return Layout(
         tuple(each for each in rungs if each.rung not in done),
-        tuple(action for action in actions if action not in _ALWAYS),
+        tuple(action for action in actions if action not in CARRIED_OUT),
     )

@@ -61,6 +61,13 @@ def test_push_writes_once_and_the_guard_does_the_rest(
     assert line.split() == [NAME, "active", "rev", "1", "accepted"]
 
 
+def test_lint_notes_what_comes_to_nothing_today(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = tmp_path / "good.yaml"
+    good.write_text((SHIPPED / f"{NAME}.yaml").read_text() + "priority: 5\n")
+    assert main(["policy", "lint", str(good)]) == 0
+    assert f"{good}: note: priority: is kept with the finding; nothing ranks by it yet." in capsys.readouterr().out
+
+
 def test_push_can_set_the_mode(table: DynamoPolicies) -> None:
     assert main(["policy", "push", str(SHIPPED), "--mode", "shadow", "--edited-by", "anna"]) == 0
     live = table.live(NAME)

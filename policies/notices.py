@@ -1,0 +1,48 @@
+"""What a good policy asks for that comes to nothing today, told to whoever writes it. Nothing is refused for it.
+
+A person who writes `do: [isolate, drain]` must learn before the fault that nobody drains, and that nobody isolates
+either. It must not know where the policy was written.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from policies.contract.vocabulary import Action
+from policies.coordination.plan import CARRIED_OUT
+from policies.model import LimitRule, Policy
+from policies.problems import Problem
+
+NEVER_THERE = ("node.in_maintenance", "node.network_path")  # no agent tells them
+
+
+def notices(policy: Policy) -> list[Problem]:
+    """Return what of *policy* has no effect, or another than it seems to have."""
+    return [
+        *_nobody("do", policy.do),
+        *_nobody("otherwise", policy.otherwise),
+        *(each for name, rule in policy.limits.items() for each in _limited(name, rule)),
+        *_unanswered("when", policy.when),
+        *_unanswered("unless", policy.unless or ""),
+        *([Problem.of("priority", "is kept with the finding; nothing ranks by it yet.")] if policy.priority else []),
+    ]
+
+
+def _nobody(field: str, ladder: Sequence[Action]) -> Iterator[Problem]:
+    missing = [action for action in ladder if action not in CARRIED_OUT]
+    if missing:
+        beside = ", not even by the actions beside it" if len(missing) < len(ladder) else ""
+        yield Problem.of(
+            field, f"{', '.join(missing)} is carried out by nobody yet.", f"It is told; nothing is touched{beside}."
+        )
+
+
+def _limited(name: str, rule: LimitRule) -> Iterator[Problem]:
+    if rule.per == "rack":
+        yield Problem.of(f"limits.{name}.per", "no agent knows its rack.", "All nodes of a cluster share this budget.")
+    if rule.percent is not None and rule.per in {"job", "rack"}:
+        yield Problem.of(f"limits.{name}.percent", f"nobody knows the size of a {rule.per}.", "It allows one.")
+
+
+def _unanswered(field: str, condition: str) -> Iterator[Problem]:
+    for member in NEVER_THERE:
+        if member in condition:
+            yield Problem.of(field, f"{member} is never there today.", "What needs it is unanswered.")

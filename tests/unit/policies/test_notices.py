@@ -1,0 +1,39 @@
+"""What a policy asks for in vain is told before the fault, and refuses nothing."""
+
+from typing import Any
+
+import pytest
+
+from policies.contract.vocabulary import Action
+from policies.coordination.plan import CARRIED_OUT
+from policies.notices import notices
+from tests.tools.envelopes import policy
+
+WITHIN = {"at_most": 1, "within": "10m"}
+SHARE = {"percent": 10, "within": "10m"}
+
+
+def test_a_policy_whose_every_word_counts_gets_no_notice() -> None:
+    assert notices(policy(do=["isolate", "replace_node"], limits={"replacements": {**WITHIN, "per": "job"}})) == []
+
+
+@pytest.mark.parametrize("action", sorted(set(Action) - CARRIED_OUT - {Action.RECORD}))
+def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
+    (notice,) = notices(policy(do=["isolate", action]))
+    assert str(notice).startswith(f"do: {action} is carried out by nobody yet.")
+    assert "not even by the actions beside it" in notice.hint
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"otherwise": ["reboot_node"]}, "otherwise: reboot_node is carried out by nobody yet."),
+        ({"limits": {"resets": {**WITHIN, "per": "rack"}}}, "limits.resets.per: no agent knows its rack."),
+        ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
+        ({"unless": "node.in_maintenance"}, "unless: node.in_maintenance is never there today."),
+        ({"priority": 5}, "priority: is kept with the finding; nothing ranks by it yet."),
+    ],
+)
+def test_what_comes_to_nothing_is_told(fields: dict[str, Any], told: str) -> None:
+    (notice,) = notices(policy(**fields))
+    assert str(notice).startswith(told)
