@@ -46,7 +46,7 @@ class Clients:
 
     def _make(self, service: str, principal: str) -> Any:
         return self._session.client(
-            service,  # type: ignore[call-overload]
+            service,  # type: ignore[call-overload]  # its overloads want a literal
             endpoint_url=self._endpoint,
             region_name=self._region,
             aws_access_key_id=principals.access_key(principal),

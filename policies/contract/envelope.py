@@ -17,6 +17,7 @@ from policies.contract.times import Moment
 SCHEMA_VERSION = 1
 ENVELOPE_LIMIT_BYTES = 256 * 1024
 CANARY_NODE = "relight-canary"
+_LONGEST_REASON = 200
 
 
 class NodeIdentity(Model):
@@ -132,7 +133,11 @@ def explain(error: ValidationError, most: int = 3) -> str:
 
 def _reason(kind: str, message: str) -> str:
     # pydantic lists all words of an enumeration, which for kinds is a page.
-    return "is no word of the vocabulary" if kind == "enum" and len(message) > 200 else message[:200]  # noqa: PLR2004
+    return (
+        "is no word of the vocabulary"
+        if kind == "enum" and len(message) > _LONGEST_REASON
+        else message[:_LONGEST_REASON]
+    )
 
 
 def _path(location: tuple[int | str, ...]) -> str:

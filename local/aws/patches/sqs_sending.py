@@ -20,7 +20,7 @@ def apply() -> None:
 
 
 def _validate(
-    self: Any,  # noqa: ARG001
+    self: Any,  # noqa: ARG001 - moto's signature
     queue: Any,
     message_body: str,
     delay_seconds: int,

@@ -54,7 +54,7 @@ def serve(channel: socket.socket, handler_name: str) -> None:
         started = time.monotonic()
         answer, failed = _call(handler, header, body)
         milliseconds = (time.monotonic() - started) * 1000
-        print(f"END RequestId: {header['request_id']} Duration: {milliseconds:.1f} ms")  # noqa: T201
+        print(f"END RequestId: {header['request_id']} Duration: {milliseconds:.1f} ms")  # noqa: T201 - as above
         sys.stdout.flush()
         sys.stderr.flush()
         wire.send(channel, {"failed": failed, "ended": False}, answer)

@@ -19,7 +19,7 @@ It must not know architectures, policies or what is really done: one code never 
 import csv
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, cast, get_args
 
@@ -28,7 +28,7 @@ from policies.contract.vocabulary import Action, Severity
 Architecture = Literal["ampere", "hopper", "blackwell"]
 Bucket = Literal["application", "hardware", "software", "symptom", "either", "unknown"]
 
-XID_LOST, XID_CONTAINED, XID_UNCONTAINED = 79, 94, 95
+XID_LOST = 79
 _SAID = {"yes": True, "no": False}
 
 
@@ -53,19 +53,6 @@ class XidEntry:
 def describe_xid(code: int) -> XidEntry:
     """Return what is known of *code*; a code that nobody described is an error, never critical, and a person looks."""
     return xid_catalog().get(code) or XidEntry(code, "UNKNOWN", Severity.ERROR, "unknown", Action.PAGE_OPERATOR, "none")
-
-
-def describe_xid_on(code: int, architecture: str | None) -> XidEntry:
-    """Return what is known of *code* on a GPU of *architecture* (None: not known).
-
-    Only the large parts from A100 on contain memory errors. A 94 elsewhere is not contained, whatever its text says: it
-    is treated as the 95 that those parts would print.
-    """
-    entry = describe_xid(code)
-    if code != XID_CONTAINED or architecture is None or architecture in get_args(Architecture):
-        return entry
-    worse = describe_xid(XID_UNCONTAINED)
-    return replace(entry, severity=worse.severity, action=worse.action)
 
 
 def occurrence_key(code: int, pci: str | None) -> str | None:

@@ -70,7 +70,7 @@ class FakeEvents:
     def __init__(self, *refused: int) -> None:
         self.refused = refused
 
-    def put_events(self, *, Entries: list[dict[str, str]]) -> dict[str, object]:  # noqa: N803
+    def put_events(self, *, Entries: list[dict[str, str]]) -> dict[str, object]:  # noqa: N803 - boto3's name
         numbers = [json.loads(entry["Detail"])["at"] for entry in Entries]
         return {
             "Entries": [{"ErrorCode": "InternalFailure"} if it in self.refused else {"EventId": "e"} for it in numbers]

@@ -69,7 +69,7 @@ class FakeKinesis:
         self.calls: list[list[str]] = []
         self.largest = 0
 
-    def put_records(self, *, StreamName: str, Records: list[dict[str, str | bytes]]) -> dict[str, object]:  # noqa: N803
+    def put_records(self, *, StreamName: str, Records: list[dict[str, str | bytes]]) -> dict[str, object]:  # noqa: N803 - boto3's names
         assert StreamName == "faults"
         self.largest = max(self.largest, sum(len(it["Data"]) + len(it["PartitionKey"]) for it in Records))
         self.calls.append([str(record["PartitionKey"]) for record in Records])

@@ -5,7 +5,7 @@ import pkgutil
 
 import pytest
 
-from policies.contract.catalog.xid import describe_xid, describe_xid_on, occurrence_key, xid_catalog
+from policies.contract.catalog.xid import describe_xid, occurrence_key, xid_catalog
 from policies.contract.vocabulary import Action, Severity
 
 # Renew it with: sha256sum policies/contract/catalog/xid.csv
@@ -69,25 +69,6 @@ def test_every_mapped_action_exists() -> None:
 )
 def test_the_table_says_which_architectures_print_a_code(code: int, architecture: str, applies: bool | None) -> None:
     assert describe_xid(code).applies_to(architecture) is applies
-
-
-@pytest.mark.parametrize(
-    ("architecture", "severity", "action"),
-    [
-        ("ampere", Severity.ERROR, Action.RESTART_PROCESS),
-        ("hopper", Severity.ERROR, Action.RESTART_PROCESS),
-        ("blackwell", Severity.ERROR, Action.RESTART_PROCESS),
-        (None, Severity.ERROR, Action.RESTART_PROCESS),
-        ("turing", Severity.CRITICAL, Action.RESET_GPU),
-        ("ada", Severity.CRITICAL, Action.RESET_GPU),
-    ],
-)
-def test_an_error_is_contained_only_where_the_part_can(
-    architecture: str | None, severity: Severity, action: Action
-) -> None:
-    entry = describe_xid_on(94, architecture)
-    assert (entry.code, entry.severity, entry.action) == (94, severity, action)
-    assert describe_xid_on(95, architecture) == describe_xid(95)
 
 
 def test_companions_share_a_key_of_their_gpu() -> None:
