@@ -122,6 +122,7 @@ def coordinate_plan(around: Surroundings, machine_arn: str, rights: pipeline.Sta
             "INCIDENTS_TABLE": tables.incidents.table_name,
             "POLICIES_TABLE": tables.policies.table_name,
             "STATE_MACHINE_ARN": machine_arn,
+            "DECISIONS_DLQ_URL": around.lanes.decisions_dead.queue_url,
             "CLUSTERS": render(around.clusters),
         },
     )

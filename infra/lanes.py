@@ -30,7 +30,9 @@ class Lanes(Construct):
         # come back sooner: coordinate runs 10 s at most, and an incident waits for its lost message to reappear.
         self.overflow = self._queue("Overflow", visibility=360, receives=5)
         self.aws_events = self._queue("AwsEvents", visibility=180, receives=5)
-        self.decisions = self._queue("Decisions", visibility=30, receives=3, fifo=True)
+        # It dead-letters by itself what can never become right; what comes back waits for a dependency, and gets ten
+        # minutes (20 times 30 s) for that: docs/decisions/0013-what-waits-and-what-is-refused.md.
+        self.decisions = self._queue("Decisions", visibility=30, receives=20, fifo=True)
         self.undelivered = self._dead("Undelivered")
 
     @property
@@ -44,6 +46,11 @@ class Lanes(Construct):
         redriven = {name: queue.dead_letter_queue for name, queue in self.working.items()}
         found = {f"{name}-dlq": dead.queue for name, dead in redriven.items() if dead}
         return {**found, "undelivered": self.undelivered}
+
+    @property
+    def decisions_dead(self) -> sqs.IQueue:
+        """Return where decisions come to rest: by their count of receives, or since coordinate refuses them."""
+        return self.dead["decisions-dlq"]
 
     def _queue(self, name: str, *, visibility: int, receives: int, fifo: bool = False) -> sqs.Queue:
         return sqs.Queue(

@@ -109,7 +109,7 @@ _INCIDENTS = (
         above=3,
         minutes=15,
     ),
-    # A single bad message dead-letters by itself after three times, which has an alarm of its own.
+    # A bad message is refused at once (MessagesRefused): it lies in decisions-dlq, whose depth has an alarm of its own.
     Watched(
         "MessagesFailed",
         ("coordinate", "MessagesFailed"),

@@ -58,7 +58,10 @@ class DeadQueue:
 
 @dataclass(frozen=True)
 class Message:
-    """One message as received. ``attributes`` are the sender's own texts. The receipt is good for this receive only."""
+    """One message as received. ``attributes`` are the sender's own texts. The receipt is good for this receive only.
+
+    ``given_up_by`` is the ARN of the queue that SQS took it from after too many receives, else empty.
+    """
 
     id: str
     body: str
@@ -66,6 +69,7 @@ class Message:
     receives: int
     receipt: str = ""
     group: str = ""
+    given_up_by: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -16,10 +16,13 @@ from policies.contract.errors import BadInputError
 TARGET, INVOCATION = "TARGET_ARN", "ErrorCode"
 _SERVICE_WORDS = (("ERROR_CODE", "ERROR_MESSAGE"), (INVOCATION, "ErrorMessage"))
 
+# Coordinate leaves these beside what it refuses (`functions/ports/dead_letters.py`).
+_REASON, _ERROR = "reason", "error"
+
 
 def why(queue: str, message: Message) -> str:
-    """Return one sentence: the service's own reason, else what is wrong with the body, else that its reader failed."""
-    told = _service_reason(message)
+    """Return one sentence: the reason beside the body, else what is wrong with it, else that its reader failed."""
+    told = _service_reason(message) or _refusal(message)
     if told:
         return told
     read = _READERS.get(queue, _as_json)
@@ -37,6 +40,15 @@ def _service_reason(message: Message) -> str:
             said = f"{message.attributes[code]}: {message.attributes.get(text, '')}".rstrip(": ")
             return f"could not be delivered to {target}: {said}" if target else f"the function failed: {said}"
     return ""
+
+
+def _refusal(message: Message) -> str:
+    """Return why its reader put it here. Where SQS did, what stands beside it was true before a redrive only."""
+    if message.given_up_by or _REASON not in message.attributes:
+        return ""
+    error = message.attributes.get(_ERROR, "")
+    said = "" if error in {"", BadInputError.__name__} else f"its reader broke on it: {error}: "
+    return said + message.attributes[_REASON]
 
 
 def _decision(body: str) -> str:

@@ -11,7 +11,7 @@ from policies.contract.decisions import CloseMessage
 from policies.coordination.incident import Incident
 
 LOOK_SECONDS = 0.5
-# Coordinate's message comes back after 30 s, three times; then it dead-letters.
+# While a dependency fails, coordinate's message comes back every 30 s for ten minutes: three tries are waited for.
 WAIT_SECONDS = 100.0
 
 

@@ -1,7 +1,8 @@
 """Coordinate: for each cluster of a batch one read, one pure decision, conditional writes, effects after the commit.
 
-Decides which messages come back. Whatever dies in between is healed by the message coming back, or by the sweep: every
-step is the same when done again. It must not know what is decided.
+Decides which messages come back: those that wait for a dependency. What can never become right is put aside at once.
+Whatever dies in between is healed by the message coming back, or by the sweep: every step is the same when done again.
+It must not know what is decided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,10 +14,12 @@ from typing import Any
 from functions.coordinate.batches import Delivery, failures, sort_records
 from functions.coordinate.carrying import carry_effects, commit
 from functions.coordinate.reading import Sources, read_snapshot
+from functions.coordinate.refusing import Refusal, put_aside
 from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_ages, tell_decision
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
+from functions.ports.dead_letters import DeadLetters
 from functions.ports.triage import Telemetry
-from policies.contract.errors import DependencyError
+from policies.contract.errors import BadInputError, DependencyError
 from policies.coordination.decide import decide
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import ConflictError, Decision
@@ -33,6 +36,7 @@ class Coordinator:
     executions: Executions
     sizes: Sizes
     switches: Switchboard
+    dead_letters: DeadLetters
     telemetry: Telemetry
     rules: Rules
     clock: Callable[[], datetime]
@@ -40,10 +44,12 @@ class Coordinator:
 
     def take(self, records: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
         """Take the SQS *records* of one invocation; return which of them are to come back."""
-        by_cluster, failed = sort_records(records, self.telemetry)
+        by_cluster, refused = sort_records(records)
+        failed: list[str] = []
         for cluster, deliveries in by_cluster.items():
             self.telemetry.count(TAKEN, len(deliveries))
             failed.extend(self._take_cluster(cluster, deliveries))
+        failed.extend(self._put_aside(refused))  # last: whatever keeps it waiting, the others are decided
         self.telemetry.count(FAILED, len(failed))
         return failures(failed)
 
@@ -53,8 +59,13 @@ class Coordinator:
             return self._take_together(cluster, deliveries)
         except Exception as error:  # noqa: BLE001 - whatever one message breaks, the others are tried alone
             self.telemetry.warn("Messages failed.", cluster=cluster, count=len(deliveries), reason=explained(error))
-        if len(deliveries) == 1:
+            if len(deliveries) > 1:
+                return self._take_each(cluster, deliveries)
+            if isinstance(error, BadInputError):
+                return self._put_aside([Refusal(deliveries[0].record, error)])
             return [deliveries[0].record_id]
+
+    def _take_each(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
         failed: list[str] = []
         for position, delivery in enumerate(deliveries):
             if len(failed) == OUTAGE_AFTER == position:
@@ -67,10 +78,24 @@ class Coordinator:
         failed = carry_effects(
             decision, store=self.store, executions=self.executions, telemetry=self.telemetry, pool=self.pool
         )
-        for index, error in {**failed, **decision.refused}.items():
+        for index, error in failed.items():
             record = deliveries[index].record_id
             self.telemetry.warn("A message comes back.", cluster=cluster, record=record, reason=explained(error))
-        return [deliveries[index].record_id for index in sorted({*failed, *decision.refused})]
+        back = [deliveries[index].record_id for index in sorted(failed)]
+        for index, error in sorted(decision.refused.items()):
+            back.extend(self._refuse(cluster, deliveries[index], error, alone=len(deliveries) == 1))
+        return back
+
+    def _refuse(self, cluster: str, delivery: Delivery, error: Exception, *, alone: bool) -> list[str]:
+        """Put aside what is refused *alone* as well: only then it is its own fault, and not that of its neighbours."""
+        if not alone:
+            return self._take_cluster(cluster, [delivery])
+        if isinstance(error, DependencyError):
+            return [delivery.record_id]
+        return self._put_aside([Refusal(delivery.record, error)])
+
+    def _put_aside(self, refused: Sequence[Refusal]) -> list[str]:
+        return put_aside(refused, letters=self.dead_letters, telemetry=self.telemetry, pool=self.pool)
 
     def _decide(self, cluster: str, deliveries: Sequence[Delivery]) -> Decision:
         """Read, decide and commit until nobody changed what was read; DependencyError when it will not settle."""

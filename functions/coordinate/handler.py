@@ -1,4 +1,4 @@
-"""Wires coordinate to DynamoDB and Step Functions."""
+"""Wires coordinate to DynamoDB, Step Functions and the dead letters of its queue."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +12,7 @@ from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.executions import StepFunctionsExecutions
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sizes import SeenSizes
+from functions.adapters.sqs_dead_letters import SqsDeadLetters
 from functions.adapters.switches import DynamoSwitches
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.clients import bounded
@@ -44,6 +45,7 @@ def wired() -> Coordinator:
         ),
         sizes=SeenSizes(DynamoSeen(dynamodb, settings.fleet_table, _now), _now),
         switches=DynamoSwitches(dynamodb, settings.policies_table),
+        dead_letters=SqsDeadLetters(boto3.client("sqs", config=_CLIENT), settings.decisions_dlq_url),
         telemetry=TELEMETRY,
         rules=settings.rules,
         clock=_now,

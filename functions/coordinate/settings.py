@@ -10,12 +10,13 @@ from policies.coordination.rules import Rules
 
 @dataclass(frozen=True)
 class Settings:
-    """The three tables, the state machine, and the rules that follow from the clusters."""
+    """The three tables, the state machine, where refused messages go, and the rules that follow from the clusters."""
 
     fleet_table: str
     incidents_table: str
     policies_table: str
     state_machine_arn: str
+    decisions_dlq_url: str
     rules: Rules
 
     @classmethod
@@ -28,5 +29,6 @@ class Settings:
             incidents_table=read_text(environ, "INCIDENTS_TABLE"),
             policies_table=read_text(environ, "POLICIES_TABLE"),
             state_machine_arn=read_text(environ, "STATE_MACHINE_ARN"),
+            decisions_dlq_url=read_text(environ, "DECISIONS_DLQ_URL"),
             rules=Rules(orchestrators, read_time_scale(environ)),
         )

@@ -15,6 +15,7 @@ from policies.coordination.states import IncidentStatus
 
 TAKEN = "MessagesTaken"
 FAILED = "MessagesFailed"
+REFUSED = "MessagesRefused"
 CONFLICTS = "DecisionsRepeated"
 OPENED = "IncidentsOpened"
 PARKED = "IncidentsParked"
@@ -30,6 +31,14 @@ def explained(error: Exception) -> str:
     if isinstance(error, RelightError):
         return str(error)
     return "".join(traceback.format_exception(error))[-2000:]
+
+
+def in_short(error: Exception) -> str:
+    """Return one line on *error*; of a defect also where it is, since the log may be gone when somebody looks."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, RelightError) or not frames:
+        return str(error)
+    return f"{error} ({frames[-1].filename}:{frames[-1].lineno})"
 
 
 def tell_decision(telemetry: Telemetry, decision: Decision, messages: Iterable[AnyMessage], now: datetime) -> None:

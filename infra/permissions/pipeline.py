@@ -42,13 +42,14 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
 
 
 def coordinate(lanes: Lanes, tables: Tables) -> Statements:
-    """Be the only writer of leases, holds, budgets and incidents, and read what may act now.
+    """Be the only writer of leases, holds, budgets and incidents, read what may act now, dead-letter what is refused.
 
     Its executions come by :func:`executions`.
     """
     verbs = ("BatchGetItem", "PutItem")
     return [
         grants.consume("Decisions", lanes.decisions),
+        grants.send("Refused", lanes.decisions_dead),
         grants.items("State", [tables.fleet, tables.incidents], verbs, [grants.CLUSTER_KEYS, grants.INCIDENT_KEYS]),
         grants.items("Switches", [tables.policies], ("BatchGetItem",)),
         grants.index("IncidentsByStatus", tables.incidents, "by-status"),

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
+from functions.twins.dead_letters import MemoryDeadLetters
 from functions.twins.executions import MemoryExecutions
 from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
@@ -25,6 +26,7 @@ from policies.coordination.snapshot import Change, Keys, Snapshot
 from policies.coordination.switches import Switches
 from tests.bench.measure import Figure, figure, repeat
 from tests.tools.incidents import CLUSTER, RULES, finding, findings
+from tests.tools.records import sqs_record
 from tests.tools.world import policies_in_force
 
 NODES = 750
@@ -81,6 +83,7 @@ def _run(bodies: list[str]) -> float:
             executions=executions,
             sizes=MemorySizes(),
             switches=SlowSwitches(policies_in_force()),
+            dead_letters=MemoryDeadLetters(),
             telemetry=MemoryTelemetry(),
             rules=RULES,
             clock=lambda: datetime.now(UTC),
@@ -89,7 +92,7 @@ def _run(bodies: list[str]) -> float:
         began = time.perf_counter()
         for first in range(0, len(bodies), BATCH):
             batch = bodies[first : first + BATCH]
-            coordinator.take([{"messageId": str(index), "body": body} for index, body in enumerate(batch)])
+            coordinator.take([sqs_record(index, body) for index, body in enumerate(batch)])
         seconds = time.perf_counter() - began
     incidents = store.all_incidents()
     assert len(incidents) == len(executions.started) == NODES

@@ -23,6 +23,7 @@ from functions.coordinate.coordinate import Coordinator
 from functions.ports.policies import Head
 from functions.settings import ClusterSettings
 from functions.twins.acts import MemoryActStore, MemoryLeaseReader
+from functions.twins.dead_letters import MemoryDeadLetters
 from functions.twins.executions import MemoryExecutions
 from functions.twins.policies import MemoryPolicies
 from functions.twins.sizes import MemorySizes
@@ -36,13 +37,14 @@ from policies.coordination.memory import MemoryStore
 from policies.coordination.rules import Rules
 from tests.tools.asl import ExecutionFailed, Invoke, Nap, Player, Send, Steps, TaskError
 from tests.tools.incidents import CLUSTER, POLICY, RULES, START
+from tests.tools.records import sqs_record
 
 ASL = json.loads((Path(__file__).parents[2] / "infra" / "asl" / "handle-incident.asl.json").read_text())
 Anything = Any  # what a stand-in passes through
 P = ParamSpec("P")
 R = TypeVar("R")
 VISIBILITY_SECONDS = 30
-RECEIVES = 3
+RECEIVES = 3  # fewer than the queue's 20: here messages do die of crashes, and all must be well nevertheless
 
 
 def policies_in_force() -> MemoryPolicies:
@@ -119,6 +121,7 @@ class WorldExecutions(MemoryExecutions):
 
 @dataclass
 class Message:
+    id: str
     body: str
     receives: int = 0
 
@@ -139,7 +142,8 @@ class World:
         self.store = MemoryStore()
         self.policies = policies_in_force()
         self.executions = WorldExecutions(self)
-        self.dead_letters: list[str] = []
+        self.refused = MemoryDeadLetters()
+        self.given_up: list[str] = []
         self.failed_executions: list[str] = []
         self.players: dict[str, Player] = {}
         self.invocations: Counter[tuple[str, Rung]] = Counter()
@@ -156,11 +160,17 @@ class World:
             executions=Guarded(self.executions, self.crashes, ("start", "answer")),
             sizes=MemorySizes(),
             switches=MemorySwitches(self.policies),
+            dead_letters=Guarded(self.refused, self.crashes, ("send",)),
             telemetry=MemoryTelemetry(),
             rules=rules,
             clock=lambda: self.now,
             pool=Inline(),
         )
+
+    @property
+    def dead_letters(self) -> list[str]:
+        """The bodies that came to rest: refused, or received too often."""
+        return [*(letter.body for letter in self.refused.letters), *self.given_up]
 
     def set_mode(self, mode: PolicyMode, policy: str = POLICY) -> None:
         """Do what guard and operator do to a policy."""
@@ -194,7 +204,8 @@ class World:
     # The queue: at most ten a batch, what fails comes back after its visibility.
 
     def _enqueue(self, body: str) -> None:
-        self.after(next(self._delays), lambda: self._put(Message(body)))
+        message = Message(str(next(self._order)), body)
+        self.after(next(self._delays), lambda: self._put(message))
 
     def _put(self, message: Message) -> None:
         self._queue.append(message)
@@ -206,18 +217,18 @@ class World:
             return
         for message in batch:
             message.receives += 1
-        records = [{"messageId": str(index), "body": message.body} for index, message in enumerate(batch)]
         try:
-            answer = self.coordinator.take(records)
-            failed = {int(each["itemIdentifier"]) for each in answer["batchItemFailures"]}
+            answer = self.coordinator.take([sqs_record(it.id, it.body, received=it.receives) for it in batch])
+            failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
         except Crash:
-            failed = set(range(len(batch)))
-        for index in failed:
-            self._bring_back(batch[index])
+            failed = {message.id for message in batch}
+        for message in batch:
+            if message.id in failed:
+                self._bring_back(message)
 
     def _bring_back(self, message: Message) -> None:
         if message.receives >= RECEIVES:
-            self.dead_letters.append(message.body)
+            self.given_up.append(message.body)
             return
         self.after(VISIBILITY_SECONDS, lambda: self._put(message))
 

@@ -152,5 +152,6 @@ def _message(received: Mapping[str, Any]) -> Message:
         receives=int(system.get("ApproximateReceiveCount", "0")),
         receipt=received["ReceiptHandle"],
         group=system.get("MessageGroupId", ""),
+        given_up_by=system.get("DeadLetterQueueSourceArn", ""),
         attributes={name: each["StringValue"] for name, each in own.items() if "StringValue" in each},
     )

@@ -20,10 +20,6 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     assembly = own_assembly(tmp_path_factory.mktemp("app") / "cdk.out")
     with EmbeddedAws(tmp_path_factory.mktemp("aws"), code_root=ROOT) as aws:
         outputs = deploy(aws, assembly=assembly, stack=STACK)
-        # Thirty seconds of hiding, three times, would make a poisoned message take a minute and a half to die.
-        aws.client("sqs").set_queue_attributes(
-            QueueUrl=outputs["DecisionsQueueUrl"], Attributes={"VisibilityTimeout": "1"}
-        )
         yield Deployed(aws, outputs)
 
 

@@ -100,7 +100,7 @@ def test_what_an_older_pipeline_rejected_goes_through_once_this_one_can_read_it(
     assert item["redriven_at"]
 
 
-def test_a_poisoned_decision_dies_alone_is_shown_and_moved_back(
+def test_a_poisoned_decision_is_refused_at_once_is_shown_and_moved_back(
     deployed: Deployed, relight: Relight, eventually: Eventually
 ) -> None:
     sqs, queue = deployed.client("sqs"), deployed.outputs["DecisionsQueueUrl"]

@@ -1,7 +1,7 @@
 """`relight incident` and `relight policy stop` on the deployed stack."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,6 @@ from tests.tools.incidents import POLICY, finding, findings, plan
 
 RUNBOOK = Path(__file__).resolve().parents[3] / "docs/operations.md"
 Eventually = Callable[[Callable[[], Any]], Any]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience(deployed: Deployed) -> Iterator[None]:
-    """Hide messages as long as the template does: the stack is shared with stories in which they die early."""
-    hide(deployed, seconds=30)
-    yield
-    hide(deployed, seconds=1)
-
-
-def hide(deployed: Deployed, *, seconds: int) -> None:
-    deployed.client("sqs").set_queue_attributes(
-        QueueUrl=deployed.outputs["DecisionsQueueUrl"], Attributes={"VisibilityTimeout": str(seconds)}
-    )
 
 
 def send(deployed: Deployed, found: Finding) -> str:

@@ -78,6 +78,7 @@ def resources() -> dict[str, Any]:
             "Type": "AWS::SQS::Queue",
             "Properties": {"FifoQueue": True, "QueueName": "decisions.fifo", "VisibilityTimeout": 30},
         },
+        "Dead": {"Type": "AWS::SQS::Queue", "Properties": {"FifoQueue": True, "QueueName": "dead.fifo"}},
         "Executor": function("acting.handle"),
         "Machine": {
             "Type": "AWS::StepFunctions::StateMachine",
@@ -91,6 +92,7 @@ def resources() -> dict[str, Any]:
             "functions.coordinate.handler.handle",
             STATE_MACHINE_ARN={"Ref": "Machine"},
             POLICIES_TABLE={"Ref": "Policies"},
+            DECISIONS_DLQ_URL={"Ref": "Dead"},
         ),
         "Mapping": {
             "Type": "AWS::Lambda::EventSourceMapping",

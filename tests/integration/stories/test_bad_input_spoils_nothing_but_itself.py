@@ -1,4 +1,4 @@
-"""Rubbish in Kinesis, unknown words, a monstrous line, a policy nobody can read: each is answered, the rest goes on."""
+"""Rubbish on the stream or among decisions, a monstrous line, a bad policy: each is answered, the rest goes on."""
 
 import json
 from datetime import UTC, datetime
@@ -9,12 +9,13 @@ from boto3.dynamodb.types import TypeDeserializer
 from local.demo import seeding
 from local.demo.cluster import LocalCluster
 from policies.contract.times import format_time
-from tests.tools.stories import XID_79, Story, revision_of
+from tests.tools.stories import XID_79, Story, dead_letters, revision_of
 
 NO_VERDICT = {"M": {"status": {"S": "none yet"}}}
 KEY = "bad-input"
 LARGEST = (1 << 20) - len(KEY)  # Kinesis takes a record of 1 MiB, its partition key counted in
 FIVE_MB = 5_000_000
+REDELIVERED = 30.0  # seconds until a message that was given back comes again
 
 
 def test_bad_records_lie_in_the_rejects_store_and_their_neighbours_go_through(
@@ -70,6 +71,22 @@ def test_a_policy_that_does_not_parse_is_answered_on_its_item_and_the_last_revis
     assert [problem["path"] for problem in verdict_on(cluster)["problems"]] == ["when"]
     assert all(problem["reason"] and problem["hint"] for problem in verdict_on(cluster)["problems"])
     assert revision_of(cluster, XID_79) == before
+    story.ends_well(story.break_gpu())
+
+
+def test_a_decision_nobody_can_read_is_refused_at_once_and_holds_nobody_of_its_cluster_back(
+    cluster: LocalCluster, story: Story
+) -> None:
+    sqs, group = cluster.aws.client("sqs"), cluster.site.cluster
+    queue = cluster.outputs["DecisionsQueueUrl"]
+    sqs.send_message(QueueUrl=queue, MessageBody="{", MessageGroupId=group, MessageDeduplicationId="poison")
+    story.wait(lambda: dead_letters(cluster), "the poison did not come to rest", seconds=REDELIVERED / 2)
+    ((name, count),) = dead_letters(cluster).items()
+    url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
+    (dead,) = sqs.receive_message(QueueUrl=url, MessageAttributeNames=["All"])["Messages"]
+    assert (count, dead["Body"], dead["MessageAttributes"]["received"]["StringValue"]) == (1, "{", "1")
+    assert dead["MessageAttributes"]["reason"]["StringValue"].startswith("not a message for coordinate: ")
+    sqs.delete_message(QueueUrl=url, ReceiptHandle=dead["ReceiptHandle"])
     story.ends_well(story.break_gpu())
 
 

@@ -52,11 +52,13 @@ def test_coordinate_reads_its_environment() -> None:
         "INCIDENTS_TABLE": "incidents",
         "POLICIES_TABLE": "policies",
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:1:stateMachine:m",
+        "DECISIONS_DLQ_URL": "https://sqs/dead.fifo",
         "CLUSTERS": f"[{WEST.to_json()}]",
         "RELIGHT_TIME_SCALE": "0.1",
     }
     settings = Settings.from_environment(environ)
     assert settings.rules.orchestrators == {"west": Orchestrator.EKS}
+    assert settings.decisions_dlq_url == "https://sqs/dead.fifo"
     assert settings.rules.time_scale == 0.1
     for name in environ.keys() - {"RELIGHT_TIME_SCALE"}:
         with pytest.raises(SettingsError, match=name):

@@ -37,12 +37,14 @@ def test_every_mapping_reports_partial_failures_and_those_of_queues_bound_themse
         assert ("StartingPosition" in mapping) != queue, name
 
 
-def test_coordinate_loses_a_message_for_thirty_seconds_at_most_twice(of_type: Find) -> None:
+def test_a_message_for_coordinate_outlives_ten_minutes_of_a_failing_dependency(of_type: Find) -> None:
     queue = one(of_type("SQS::Queue"), "LanesDecisionsB")
     function = one(of_type("Lambda::Function"), "Coordinate")
     assert queue["FifoQueue"]
     assert "ContentBasedDeduplication" not in queue
-    assert (function["Timeout"], queue["VisibilityTimeout"], queue["RedrivePolicy"]["maxReceiveCount"]) == (10, 30, 3)
+    assert (function["Timeout"], queue["VisibilityTimeout"], queue["RedrivePolicy"]["maxReceiveCount"]) == (10, 30, 20)
+    dead = function["Environment"]["Variables"]["DECISIONS_DLQ_URL"]["Ref"]
+    assert queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0] == dead, "what it refuses goes there at once"
 
 
 def test_no_message_comes_back_while_its_function_still_runs(of_type: Find) -> None:

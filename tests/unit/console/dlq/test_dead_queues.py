@@ -1,7 +1,7 @@
 """Finding, peeking and redriving queues, on the twins."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +12,7 @@ from console.dlq.model import DeadQueue, DlqError, Message, Outcome, QueueState,
 from console.dlq.reasons import why
 from console.dlq.redrive_queues import QueueRedrive
 from console.dlq.twins import MemoryQueues, MemoryTargets
-from policies.contract.decisions import AskMessage
+from policies.contract.decisions import AskMessage, SweepMessage
 
 NOW = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
 TOPIC = "arn:aws:sns:us-east-1:123456789012:alerts"
@@ -172,3 +172,13 @@ def test_the_reason_is_read_from_the_message_itself() -> None:
     assert "not JSON" in why("aws-events-dlq", _message("["))
     assert why("undelivered", delivered) == f"could not be delivered to {TOPIC}: NO_PERMISSIONS: not allowed"
     assert why("undelivered", _message("{}", ErrorCode="200", ErrorMessage="boom")) == "the function failed: 200: boom"
+
+
+def test_what_its_reader_refused_says_so_until_sqs_gives_it_up_for_another_reason() -> None:
+    sweep = SweepMessage(cluster="c", at=NOW).to_json()
+    refused = _message("{", reason="not a message.", error="BadInputError", received="1")
+    assert why("decisions-dlq", refused) == "not a message."
+    broken = _message(sweep, reason="boom (rules.py:7)", error="KeyError", received="1")
+    assert why("decisions-dlq", broken) == "its reader broke on it: KeyError: boom (rules.py:7)"
+    later = replace(broken, given_up_by="arn:aws:sqs:us-east-1:123456789012:decisions")
+    assert why("decisions-dlq", later).startswith("readable (sweep of c)")
