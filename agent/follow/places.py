@@ -4,8 +4,7 @@ It must not know how a file is followed.
 """
 
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 PRINT_BYTES = 64
 
@@ -15,9 +14,8 @@ def print_of(before: bytes) -> str:
     return f"{zlib.crc32(before):08x}-{len(before)}"
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
-    """Behind a line: the bytes ``before`` it stood there, at most PRINT_BYTES."""
+class FilePlace(NamedTuple):
+    """Behind a line: the bytes ``before`` it stood there, at most PRINT_BYTES. A tuple, as `LogRecord` is."""
 
     generation: int
     offset: int

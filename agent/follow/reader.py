@@ -4,10 +4,10 @@ It must not know which log it is.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from agent.kernel_log.record import KernelRecord
 from policies.contract.events import Scalar
@@ -35,16 +35,18 @@ class FixedPlace:
         return self.known
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
-    """One record. ``key`` names it for all times of this boot. ``notes`` is what the log's reader knows beside it."""
+class LogRecord(NamedTuple):
+    """One record. ``key`` names it for all times of this boot. ``notes`` is what the log's reader knows beside it.
+
+    A tuple, since one is made for every line.
+    """
 
     record: KernelRecord
     key: str
     at: datetime
     place: Place
     cut: bool = False
-    notes: Mapping[str, Scalar] = field(default_factory=lambda: NO_NOTES)
+    notes: Mapping[str, Scalar] = NO_NOTES
 
     @property
     def position(self) -> dict[str, Any]:
@@ -53,7 +55,7 @@ class LogRecord:
 
     def keyed(self, key: str) -> "LogRecord":
         """Return the same record under another *key*."""
-        return replace(self, key=key)
+        return self._replace(key=key)
 
     @property
     def ticks(self) -> int:

@@ -15,7 +15,6 @@ from policies.contract.events import Scalar
 from policies.contract.vocabulary import Kind, Severity
 
 RATE_LIMITED = "rate_limited"
-_WORDS = ("uppressed", "Missed ", "rate-limiting")
 _FORMS = re.compile(
     r"\b(?P<by>[\w.]{1,64}): (?P<a>[0-9]{1,10}) (?:callbacks|messages) suppressed"
     r"|\bSuppressed (?P<b>[0-9]{1,10}) messages from (?P<unit>[^\s]{1,200})"
@@ -27,8 +26,8 @@ _HARMLESS = frozenset({"kauditd_printk_skb", "audit_log_lost", "audit"})
 
 def parse_suppressed(text: str, source: str) -> list[Sighting]:
     """Return that records of *source* are missing, if *text* says so."""
-    if not any(word in text for word in _WORDS):
-        return []
+    if "uppressed" not in text and "Missed " not in text and "rate-limiting" not in text:
+        return []  # as nearly every line
     match = _FORMS.search(text[:4096])
     if match is None or match["by"] in _HARMLESS:
         return []

@@ -17,7 +17,7 @@ Decides what belongs together. It must not know what a message means.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.follow.reader import MICROSECONDS, LogGap, LogRecord
 
@@ -100,7 +100,7 @@ class Joiner:
     def _continue(self, message: _Message, item: LogRecord, text: str) -> list[Item]:
         if text.startswith(message.continues) and self._is_same(message, text):
             self._text.append(text)
-            item = replace(item, record=item.record._replace(text=""))
+            item = item._replace(record=item.record._replace(text=""))
             self._held.append(item)
             return self._release() if message.closer in " ".join(self._text[1:]) else []
         self._held.append(item)
@@ -120,6 +120,6 @@ class Joiner:
     def _release(self) -> list[Item]:
         held, self._held, self._message = self._held, [], None
         if len(self._text) > 1 and isinstance(held[0], LogRecord):
-            held[0] = replace(held[0], record=held[0].record._replace(text="\n".join(self._text)))
+            held[0] = held[0]._replace(record=held[0].record._replace(text="\n".join(self._text)))
         self._text = []
         return held

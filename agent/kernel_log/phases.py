@@ -32,14 +32,16 @@ class DriverPhase:
         """Nothing was said yet."""
         self._began: int | None = None
 
-    def hear(self, text: str, ticks: int) -> None:
-        """Take in what the kernel said at *ticks*, microseconds of its own time."""
+    def hear(self, text: str, ticks: int) -> bool:
+        """Take in what the kernel said at *ticks*, microseconds of its own time; tell whether a driver begins here."""
         if "oad" not in text and "vlink Core" not in text and "nitialized nvidia" not in text:
-            return
+            return False
         if any(word in text for word in _BEGIN):
             self._began = ticks if self._began is None else self._began
-        elif any(word in text for word in _END):
+            return True
+        if any(word in text for word in _END):
             self._began = None
+        return False
 
     def notes(self, kind: Kind, ticks: int) -> Mapping[str, Scalar]:
         """Return what to say about a fault of *kind* at *ticks*."""

@@ -30,6 +30,7 @@ from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.vocabulary import Source
 
 NAME = Source.KERNEL_LOG.value
+_TOLD_AT_MOST = 64
 _CLOCKS_DIFFER = timedelta(seconds=5)  # the clock is often set right after boot
 
 
@@ -110,13 +111,26 @@ class KernelClassifier:
         self._booted = booted
         self._layout = layout
         self._phase = DriverPhase()
+        self._told: dict[str, list[Sighting]] = {}
 
     def classify(self, item: LogRecord) -> list[Sighting]:
         """Return what *item* tells of."""
-        record = item.record
-        self._phase.hear(record.text, item.ticks)
-        found = parse_sightings(record, self._layout) or parse_suppressed(record.text, NAME)
+        found = self._told.get(item.record.text)
+        if found is None or item.record.facility or item.record.tag:
+            found = self._parse(item)
         return [self._noted(sighting, item) for sighting in found]
+
+    def _parse(self, item: LogRecord) -> list[Sighting]:
+        """A storm says the same again and again, so what the kernel's last faulty lines told is kept."""
+        record = item.record
+        if self._phase.hear(record.text, item.ticks):
+            self._told.clear()  # another driver may print the same words and mean something else
+        found = parse_sightings(record, self._layout) or parse_suppressed(record.text, NAME)
+        if found and not record.facility and not record.tag:
+            if len(self._told) >= _TOLD_AT_MOST:
+                self._told.clear()
+            self._told[record.text] = found
+        return found
 
     def _noted(self, sighting: Sighting, item: LogRecord) -> Sighting:
         notes = self._phase.notes(sighting.kind, item.ticks)

@@ -28,12 +28,13 @@ HEALTHY = "6,4003,3757433151,-;IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: l
 
 def figures() -> Iterator[Figure]:
     """Measure a process."""
-    with _world() as world:
+    with bench_world() as world:
         yield from _process(world)
 
 
 @contextmanager
-def _world() -> Iterator[World]:
+def bench_world() -> Iterator[World]:
+    """Make an AWS and a node that reports to it."""
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # else it writes a line a call
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
@@ -68,7 +69,7 @@ def _process(world: World) -> Iterator[Figure]:
         let_pass(world.log)
         share = (_processor_seconds(agent.pid) - before) / (time.perf_counter() - began) * 100
         yield figure(f"agent: processor {name}", "% of a core", [share], better="lower")
-        yield figure(f"agent: resident memory {name}", "MiB", [_resident(agent.pid)], better="lower")
+        yield figure(f"agent: resident memory {name}", "MiB", [resident(agent.pid)], better="lower")
 
 
 def _rest(_log: Path) -> None:
@@ -90,7 +91,8 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def _resident(pid: int) -> float:
+def resident(pid: int) -> float:
+    """MiB that the process holds."""
     status = Path(f"/proc/{pid}/status").read_text()
     kilobytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
     return int(kilobytes) / 1024

@@ -10,6 +10,7 @@ from agent.follow.reader import FixedPlace, LogRecord
 from agent.kernel_log.boots import boot_begins
 from agent.kernel_log.record import parse_record
 from agent.kernel_log.source import KernelClassifier
+from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.events import Scalar
 from tests.tools.agent_events import START
 
@@ -128,3 +129,25 @@ def test_recovery_is_told_as_information(classifier: KernelClassifier, line: str
 def test_a_rate_limit_of_the_kernel_is_a_gap(classifier: KernelClassifier) -> None:
     (attributes,) = told(classifier, "4,1,5000000,-;pcieport: 31 callbacks suppressed")
     assert attributes == {"reason": "rate_limited", "of": "kernel_log", "lost": 31, "by": "pcieport"}
+
+
+def test_the_same_words_mean_the_same_until_another_driver_loads_or_somebody_else_says_them() -> None:
+    layouts = [DriverLayout.BEFORE_575]
+    classifier = KernelClassifier(START - timedelta(hours=1), lambda: layouts[0])
+    line = (
+        "NVRM: Xid (PCI:0018:62:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 09 "
+        "(0x025525c6 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)"
+    )
+    before, again = told(classifier, f"3,1,1,-;{line}", f"3,2,2,-;{line}")
+    assert before == again
+    layouts[0] = DriverLayout.FROM_575
+    (after,) = told(
+        classifier,
+        "4,3,3,-;NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
+        "4,4,4,-;nvidia-uvm: Loaded the UVM driver, major device number 507.",
+        f"3,5,5,-;{line}",
+    )
+    fresh = KernelClassifier(START - timedelta(hours=1), lambda: DriverLayout.FROM_575)
+    assert [after] == told(fresh, f"3,1,1,-;{line}")
+    (drill,) = told(classifier, f"12,6,6,-;{line}")
+    assert drill["injected"] is True
