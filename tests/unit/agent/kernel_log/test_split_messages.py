@@ -3,7 +3,8 @@
 import time
 from pathlib import Path
 
-from tests.unit.agent.kernel_log.test_source import Station, eventually, waiting, xid
+from tests.tools.sources import eventually, waiting
+from tests.unit.agent.kernel_log.test_source import Station, xid
 
 LOST = (
     "3,1,1000000,-;NVRM: The NVIDIA GPU 0000:b3:00.0",
