@@ -5,13 +5,15 @@ used again, so each time the file at the path turns out to be another one the ge
 offset must be the ones that were there (`print`). It must not know what a line means beyond when it was written.
 """
 
+import errno
 import os
+import stat
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agent.follow.dating import Dating
 from agent.follow.places import PRINT_BYTES, FilePlace, print_of
 from agent.follow.reader import NO_NOTES, LogGap, LogItem, LogRecord
 from agent.follow.rotation import next_of, older_files
@@ -22,20 +24,8 @@ from policies.contract.events import Scalar
 
 CHUNK_BYTES = 32 * 1024
 _CHUNKS_A_LOOK = 1024
-_TAIL_BYTES = 64 * 1024
 BEFORE_BOOT: dict[str, Scalar] = {"before_boot": True}
 Parse = Callable[[str], KernelRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class _Anchor:
-    """A record's time since boot and when that was."""
-
-    uptime: int
-    at: datetime
-
-    def date(self, uptime: int) -> datetime:
-        return self.at + timedelta(microseconds=uptime - self.uptime)
 
 
 def _no_boot(_descriptor: int) -> int:
@@ -76,7 +66,7 @@ class FileTail:
         self._splitter = LineSplitter(0)
         self._recent, self._recent_at = b"", 0  # the file's bytes around the end of what was fed, and where they begin
         self._last = FilePlace(self._generation, 0, b"")  # behind the last whole line
-        self._anchor: _Anchor | None = None
+        self._dating = Dating(clock, parse)
 
     def read(self, timeout: float) -> list[LogItem]:
         """Return what is new; see `LogReader`. A file that is not there is nothing new."""
@@ -144,7 +134,7 @@ class FileTail:
             return []
         lost, self._position = self._position is not None, None
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._descriptor = _open_file(path)
         except FileNotFoundError:
             return []
         size = os.fstat(self._descriptor).st_size
@@ -157,7 +147,7 @@ class FileTail:
         candidates.sort(key=lambda path: _inode_of(path) != position.get("inode"))  # stable: else the youngest first
         for path in candidates:
             try:
-                self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                self._descriptor = _open_file(path)
             except FileNotFoundError:
                 continue
             if print_of(self._before(position["offset"])) == position["print"]:
@@ -177,7 +167,7 @@ class FileTail:
         self._recent_at = offset - len(self._recent)
         self._last = FilePlace(self._generation, offset, self._recent, self.inode)
         self._boot_offset = self._boot_begins(self._descriptor)
-        self._anchor = self._anchor_of_end(status) if offset < status.st_size else None
+        self._dating.begin(self._descriptor, status, offset)
         self._watch.renew(self._path)
 
     def _before(self, offset: int) -> bytes:
@@ -201,13 +191,11 @@ class FileTail:
             return []
         self._last = self._place(lines[-1])
         parsed = [(line, self._parse(line.raw.decode("utf-8", "replace"))) for line in lines]
-        self._renew_anchor([record for _, record in parsed], chunk)
-        now = self._clock()
-        written = min(self._modified(), now)
+        portion = self._dating.portion(
+            [record for _, record in parsed], self._descriptor, all_read=len(chunk) < CHUNK_BYTES
+        )
         return [
-            self._record(line, record, self._date(record, written, now))
-            for line, record in parsed
-            if not _is_property(line, record)
+            self._record(line, record, portion(record)) for line, record in parsed if not _is_property(line, record)
         ]
 
     def _record(self, line: Line, record: KernelRecord, at: datetime) -> LogRecord:
@@ -218,27 +206,14 @@ class FileTail:
         end = line.end - self._recent_at
         return FilePlace(self._generation, line.end, self._recent[max(0, end - PRINT_BYTES) : end], self.inode)
 
-    def _date(self, record: KernelRecord, written: datetime, now: datetime) -> datetime:
-        if record.at is not None:
-            return min(record.at, now)
-        if record.uptime is not None and self._anchor is not None:
-            return min(self._anchor.date(record.uptime), now)
-        return written
 
-    def _modified(self) -> datetime:
-        return datetime.fromtimestamp(os.fstat(self._descriptor).st_mtime, UTC)
-
-    def _renew_anchor(self, records: list[KernelRecord], chunk: bytes) -> None:
-        """The file's last record was written when the file was last written."""
-        uptimes = [record.uptime for record in records if record.uptime is not None]
-        if uptimes and len(chunk) < CHUNK_BYTES:
-            self._anchor = _Anchor(uptimes[-1], self._modified())
-
-    def _anchor_of_end(self, status: os.stat_result) -> _Anchor | None:
-        tail = os.pread(self._descriptor, _TAIL_BYTES, max(0, status.st_size - _TAIL_BYTES))
-        records = (self._parse(line.decode("utf-8", "replace")) for line in reversed(tail.split(b"\n")[-50:]))
-        last = next((record.uptime for record in records if record.uptime is not None), None)
-        return None if last is None else _Anchor(last, datetime.fromtimestamp(status.st_mtime, UTC))
+def _open_file(path: Path) -> int:
+    """Open a regular file and nothing else: whoever opens a pipe waits for a writer."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def _inode_of(path: Path) -> int:

@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 
 from agent.coalesce import Seen
 from agent.events import EventMaker, JobFinder
 from agent.follow.places import FilePlace
-from agent.follow.reader import FixedPlace, LogGap, LogItem
+from agent.follow.reader import FixedPlace, LogGap
 from agent.follow.tail import FileTail
 from agent.follow.watch import FileWatch
 from agent.follow.work import READ_SECONDS, LogWork
@@ -25,6 +24,7 @@ from agent.job_file import JobSource
 from agent.processes import PROC
 from agent.spool.spool import Spool
 from agent.spool.state import Progress
+from agent.training_logs.followed import Followed
 from agent.training_logs.lines import parse_rank_line
 from agent.training_logs.rank import RankLog
 from agent.training_logs.selection import Candidate, Selection, matching
@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 NAME = Source.TRAINING_LOG.value
 _LOOK_SECONDS = 2.0  # a rank that dies at its start has a new file for so long before it is read
-_LOOKS_A_FILE = 8  # portions of 32 KiB before the next file has its turn
 _NOTE_SECONDS = 30.0
+_BARRED_SECONDS = 60.0
 MakeMaker = Callable[[JobFinder], EventMaker]
 
 
@@ -71,19 +71,20 @@ class TrainingLogSource:
         self._proc = proc
         self._left_out = 0
         self._noted_at = 0.0
+        self._barred: dict[Path, float] = {}  # files that cannot be read, and until when they are left alone
 
     def run(self, stop: threading.Event) -> None:
         """Read until *stop*; OSError when the system has no descriptors left: call it again later."""
         place = self._spool.progress(NAME)
         selection = Selection(self._settings.at_most, place.cursor["looked"] if place else None)
-        watch, files = FileWatch(poll_seconds=0.1), dict[Path, _Followed]()
+        watch, files = FileWatch(poll_seconds=0.1), dict[Path, Followed]()
         next_look = 0.0
         try:
             while not stop.is_set():
                 if time.monotonic() >= next_look:
                     self._look(selection, files, watch)
                     next_look = time.monotonic() + _LOOK_SECONDS
-                more = [one.step() for one in files.values()]  # each has its turn
+                more = [self._step(path, one, files) for path, one in [*files.items()]]  # each has its turn
                 if not any(more):
                     watch.wait(READ_SECONDS)
             for one in files.values():
@@ -93,7 +94,7 @@ class TrainingLogSource:
                 one.tail.close()
             watch.close()
 
-    def _look(self, selection: Selection, files: dict[Path, "_Followed"], watch: FileWatch) -> None:
+    def _look(self, selection: Selection, files: dict[Path, Followed], watch: FileWatch) -> None:
         """Take up new files, let go of those that are not among the chosen any more."""
         now = self._clock().timestamp()
         found = matching(self._settings.patterns)
@@ -102,13 +103,24 @@ class TrainingLogSource:
         chosen = {one.path: one for one in selection.choose(found, inodes, now)}
         there = {one.path for one in found}
         for path in [path for path in files if path not in chosen and not _is_moved(files[path], path, found)]:
-            self._let_go(path, files.pop(path), gone=path not in there)
+            self._let_go(path, files, gone=path not in there)
         for path, candidate in chosen.items():
-            if path not in files:
+            if path not in files and self._barred.get(path, 0.0) <= time.monotonic():
                 before = selection.rotated_unread(candidate, found)
                 files[path] = self._follow(candidate, selection.start_of(candidate), watch, before)
                 selection.begin(candidate)
         self._note(selection.left_out, now)
+
+    def _step(self, path: Path, one: Followed, files: dict[Path, Followed]) -> bool:
+        """Handle what is new in one file; one that cannot be read stops no other, and is tried again later."""
+        try:
+            return one.step()
+        except OSError as error:
+            if path not in self._barred:
+                log.warning("training log cannot be read", extra={"path": str(path), "error": error.strerror})
+            self._barred[path] = time.monotonic() + _BARRED_SECONDS
+            files.pop(path).tail.close()
+            return False
 
     def _note(self, left_out: int, now: float) -> None:
         """Tell of files that nobody reads, once, and write down when we looked."""
@@ -124,18 +136,16 @@ class TrainingLogSource:
             self._spool.append(events, Progress(NAME, {"looked": now}))
             self._noted_at = now
 
-    def _resume(self, found: Sequence[Candidate], files: dict[Path, "_Followed"], watch: FileWatch) -> None:
+    def _resume(self, found: Sequence[Candidate], files: dict[Path, Followed], watch: FileWatch) -> None:
         """At the first look after a restart open what has a place: which rotated file is whose shows only then."""
         if files:
             return
         for candidate in found[: self._settings.at_most]:
             if self._spool.progress(_name(candidate.path)):
                 files[candidate.path] = one = self._follow(candidate, 0, watch)
-                one.step()
+                self._step(candidate.path, one, files)
 
-    def _follow(
-        self, candidate: Candidate, start: int, watch: FileWatch, before: Candidate | None = None
-    ) -> "_Followed":
+    def _follow(self, candidate: Candidate, start: int, watch: FileWatch, before: Candidate | None = None) -> Followed:
         path, name = candidate.path, _name(candidate.path)
         place = self._spool.progress(name)
         rank = RankLog(path, self._job_file, WriterOf(candidate, self._proc))
@@ -148,48 +158,26 @@ class TrainingLogSource:
             parse=parse_rank_line,
         )
         work = LogWork(name, self._spool, self._maker(rank.job), rank.classify, place)
-        return _Followed(path, tail, work)
+        return Followed(path, tail, work)
 
-    def _let_go(self, path: Path, one: "_Followed", *, gone: bool) -> None:
+    def _let_go(self, path: Path, files: dict[Path, Followed], *, gone: bool) -> None:
         """Read to the end what can be read; forget the place of a file that is gone."""
-        one.step()
-        if one.step():
+        one = files[path]
+        self._step(path, one, files)
+        if path in files and self._step(path, one, files):
             at = self._clock()
             place = FixedPlace(one.last_position or {})
             one.work.take([LogGap("too_many_files", f"{path}:{at.timestamp():.3f}", at, place)])
-        one.work.finish()
-        one.tail.close()
+        if files.pop(path, None):
+            one.work.finish()
+            one.tail.close()
         if gone:
+            self._barred.pop(path, None)
             self._noted_at = 0.0  # what it was rotated to is old from now on
             self._spool.append([], Progress(_name(path), None))
 
 
-class _Followed:
-    """One file that is open."""
-
-    def __init__(self, path: Path, tail: FileTail, work: LogWork) -> None:
-        self._path = str(path)
-        self.tail = tail
-        self.work = work
-        self.last_position: dict[str, object] | None = None
-
-    def step(self) -> bool:
-        """Handle what is new; tell whether there may be more."""
-        for number in count():
-            items = [self._named(item) for item in self.tail.look()]
-            self.work.take(items)
-            self.work.begin_at(self.tail.place())
-            if not items or number == _LOOKS_A_FILE:
-                return bool(items)
-            self.last_position = items[-1].position
-        return False
-
-    def _named(self, item: LogItem) -> LogItem:
-        """Two files have the same offsets, so a key names its file."""
-        return item.keyed(f"{self._path}:{item.key}")
-
-
-def _is_moved(one: _Followed, path: Path, found: Sequence[Candidate]) -> bool:
+def _is_moved(one: Followed, path: Path, found: Sequence[Candidate]) -> bool:
     """Tell whether the file is there under another name and none is under its own: in the middle of a rotation."""
     names = {other.path for other in found}
     return path not in names and any(other.inode == one.tail.inode for other in found)

@@ -182,3 +182,9 @@ def test_a_reader_that_waits_wakes_within_milliseconds(path: Path, tail: Opener)
     writer.join()
     assert texts(items) == ["two"]
     assert woken - written[0] < 0.5  # far less on an idle machine; tests/bench tells the figure
+
+
+def test_a_pipe_at_the_path_is_refused_instead_of_waited_for(path: Path, tail: Opener) -> None:
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="not a regular file"):
+        tail().read(0.01)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.follow.reader import LogItem
+from agent.follow.tail import FileTail
 from agent.spool.spool import Spool
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Orchestrator
@@ -165,3 +167,23 @@ def test_a_log_that_was_rotated_before_anybody_looked_is_read_all_the_same(
         assert kinds(spool) == ["training.collective_timeout", "training.out_of_memory"]
         time.sleep(1.2)
         assert len(kinds(spool)) == 2
+
+
+def test_a_log_that_cannot_be_read_stops_no_other_and_is_said_once(
+    ranks: Ranks, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = FileTail.look
+
+    def look(tail: FileTail) -> list[LogItem]:
+        if tail._path.name == "barred.log":
+            raise PermissionError(13, "Permission denied")
+        return real(tail)
+
+    monkeypatch.setattr(FileTail, "look", look)
+    with ranks.running() as spool:
+        time.sleep(0.05)
+        ranks.write("barred.log", OUT_OF_MEMORY)
+        time.sleep(0.1)
+        ranks.write("a.log", TIMEOUT)
+        eventually(lambda: spool.waiting == 1)
+    assert [record.message for record in caplog.records] == ["training log cannot be read"]
