@@ -9,13 +9,11 @@ so that later ones overtake them.
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor as Pool
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count, cycle
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
 
 from functions.acts.act import Act
 from functions.acts.frame import carry_out
@@ -36,13 +34,11 @@ from policies.coordination.incident import Incident, execution_name
 from policies.coordination.memory import MemoryStore
 from policies.coordination.rules import Rules
 from tests.tools.asl import ExecutionFailed, Invoke, Nap, Player, Send, Steps, TaskError
+from tests.tools.crashes import Crash, Crashes, Guarded, Inline
 from tests.tools.incidents import CLUSTER, POLICY, RULES, START
 from tests.tools.records import sqs_record
 
 ASL = json.loads((Path(__file__).parents[2] / "infra" / "asl" / "handle-incident.asl.json").read_text())
-Anything = Any  # what a stand-in passes through
-P = ParamSpec("P")
-R = TypeVar("R")
 VISIBILITY_SECONDS = 30
 RECEIVES = 3  # fewer than the queue's 20: here messages do die of crashes, and all must be well nevertheless
 
@@ -52,51 +48,6 @@ def policies_in_force() -> MemoryPolicies:
     policies = MemoryPolicies()
     policies.heads[POLICY] = Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}")
     return policies
-
-
-class Crash(BaseException):
-    """The process dies here; nothing in it may catch that."""
-
-
-class Inline(Pool):
-    """A pool without threads: calls run in their order, so that a crash has a place."""
-
-    def map(self, fn: Callable[..., Anything], *iterables: Iterable[Anything], **_: Anything) -> Anything:
-        return [fn(*each) for each in zip(*iterables, strict=True)]
-
-
-@dataclass
-class Crashes:
-    """The n-th guarded call (from 0) dies: ``before`` or ``after`` it took effect."""
-
-    at: dict[int, str] = field(default_factory=dict)
-    calls: int = 0
-
-    def guard(self, call: Callable[P, R]) -> Callable[P, R]:
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            when = self.at.get(self.calls)
-            self.calls += 1
-            if when == "before":
-                raise Crash
-            result = call(*args, **kwargs)
-            if when == "after":
-                raise Crash
-            return result
-
-        return guarded
-
-
-class Guarded:
-    """A port some of whose calls may kill the process."""
-
-    def __init__(self, port: object, crashes: Crashes, names: Iterable[str]) -> None:
-        self._port = port
-        self._crashes = crashes
-        self._names = frozenset(names)
-
-    def __getattr__(self, name: str) -> Anything:
-        attribute = getattr(self._port, name)
-        return self._crashes.guard(attribute) if name in self._names else attribute
 
 
 class WorldExecutions(MemoryExecutions):

@@ -6,9 +6,10 @@ from policies.contract.decisions import RungReport
 from policies.contract.rungs import Rung
 from policies.coordination.snapshot import Keys
 from policies.coordination.states import IncidentStatus
+from tests.tools.crashes import Crashes
 from tests.tools.fleet_acts import Does, Site, acts_on
 from tests.tools.incidents import CLUSTER, finding, findings, plan
-from tests.tools.world import Crashes, World
+from tests.tools.world import World
 
 STEPS = (900, 800, 700, 600, 500, 400)
 

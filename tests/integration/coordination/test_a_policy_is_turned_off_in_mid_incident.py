@@ -10,9 +10,10 @@ from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import EVERYTHING
+from tests.tools.crashes import Crashes
 from tests.tools.fleet_acts import Site, acts_on
 from tests.tools.incidents import POLICY, at, finding, findings, plan
-from tests.tools.world import Crashes, World
+from tests.tools.world import World
 
 TAKES_AWAY = {Rung.ISOLATE: "isolate", Rung.SUSPEND_JOB: "suspend", Rung.REPLACE_NODE: "replace"}
 WAYS = ("off", "shadow", "deleted", "stop")

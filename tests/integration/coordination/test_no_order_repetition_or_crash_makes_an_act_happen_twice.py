@@ -9,9 +9,10 @@ from policies.coordination.leases import Lease
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Keys
 from policies.coordination.states import IncidentStatus
+from tests.tools.crashes import Crashes
 from tests.tools.fleet_acts import Site, acts_on
 from tests.tools.incidents import CLUSTER, START, finding, findings, plan
-from tests.tools.world import Crashes, World
+from tests.tools.world import World
 
 LIMIT = {"replacements": Limit(at_most=2, within_seconds=600, per="cluster")}
 NODES = ("i-1", "i-2")

@@ -2,9 +2,10 @@ import pytest
 
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
+from tests.tools.crashes import Crashes
 from tests.tools.fleet_acts import Site, acts_on
 from tests.tools.incidents import finding, findings
-from tests.tools.world import Crashes, World
+from tests.tools.world import World
 
 
 def story(crashes: Crashes, *, kill_at: float = 0.0, sweep: float = 60) -> tuple[Incident, Site, World]:
