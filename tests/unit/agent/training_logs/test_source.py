@@ -148,7 +148,7 @@ def test_the_writer_of_a_file_tells_job_and_rank_when_nothing_nearer_does(ranks:
 def test_what_was_rotated_away_is_no_log_of_its_own(ranks: Ranks, name: str) -> None:
     with ranks.running() as spool:
         time.sleep(0.05)
-        ranks.write("a.log", "step 1")
+        eventually(followed(spool, ranks.write("a.log", "step 1")))
         ranks.write(name, OUT_OF_MEMORY)
         time.sleep(0.2)
         assert spool.waiting == 0
