@@ -26,6 +26,7 @@ from functions.ports.kubernetes import (
 from functions.twins.kubernetes import MemoryCluster
 from local.kubernetes.cluster import KubernetesCluster as LocalCluster
 from local.kubernetes.controllers.world import Timings
+from local.kubernetes.pods import with_defaults
 from local.kubernetes.resources import NODES, PODS, PYTORCH_JOBS
 from policies.contract.errors import DependencyError
 
@@ -109,8 +110,9 @@ def _seed(local: LocalCluster) -> None:
     meta = {"name": JOB.name, "labels": {QUEUE_LABEL: "team-a"}}
     job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta, "spec": spec}
     local.store.create(PYTORCH_JOBS, JOB.namespace, job)
-    stranger = {"metadata": {"name": "stranger", "labels": {"training.kubeflow.org/job-name": JOB.name}}, "spec": {}}
-    local.store.create(PODS, JOB.namespace, stranger)
+    labels = {"training.kubeflow.org/job-name": JOB.name}
+    stranger = {"metadata": {"name": "stranger", "labels": labels}, "spec": {"containers": [{"name": "other"}]}}
+    local.store.create(PODS, JOB.namespace, with_defaults(stranger))
 
 
 def _is_ready(local: LocalCluster, name: str) -> bool:
@@ -144,6 +146,18 @@ def _job(cluster: KubernetesCluster) -> Job:
     return job
 
 
+def _change_job(cluster: KubernetesCluster, change: JobChange) -> Job:
+    """Change the job as it stands, and return what was changed; its controller writes beside us, so look again."""
+    for _ in range(50):
+        read = _job(cluster)
+        try:
+            cluster.change_job(read, change)
+        except ConflictError:
+            continue
+        return read
+    raise AssertionError("somebody else changed it each time")
+
+
 def test_a_node_is_found_by_its_instance_whatever_its_name(setting: Setting) -> None:
     node = _node(setting.cluster)
     assert (node.name, node.instance_id, node.ready) == ("n0", "i-n0", True)
@@ -170,8 +184,7 @@ def test_a_change_of_what_changed_meanwhile_is_a_conflict_and_changes_nothing(se
     with pytest.raises(ConflictError):
         setting.cluster.change_node(read, NodeChange(True, (Taint("late"),)))
     assert not _node(setting.cluster).unschedulable
-    job = _job(setting.cluster)
-    setting.cluster.change_job(job, JobChange(suspended=True))
+    job = _change_job(setting.cluster, JobChange(suspended=True))
     with pytest.raises(ConflictError):
         setting.cluster.change_job(job, JobChange(suspended=False))
     assert _job(setting.cluster).suspended
@@ -180,7 +193,7 @@ def test_a_change_of_what_changed_meanwhile_is_a_conflict_and_changes_nothing(se
 def test_a_suspended_job_keeps_its_annotations_and_loses_its_pods(setting: Setting) -> None:
     first = {pod.uid for pod in _pods(setting.cluster)}
     assert len(first) == 2
-    setting.cluster.change_job(_job(setting.cluster), JobChange(suspended=True, annotations={SUSPENDED_BY: "x"}))
+    _change_job(setting.cluster, JobChange(suspended=True, annotations={SUSPENDED_BY: "x"}))
     setting.settle()
     job = _job(setting.cluster)
     assert (job.suspended, job.annotations[SUSPENDED_BY], job.finished) == (True, "x", "")
@@ -189,7 +202,7 @@ def test_a_suspended_job_keeps_its_annotations_and_loses_its_pods(setting: Setti
 
 def test_a_resumed_job_tells_its_pods_where_to_resume(setting: Setting) -> None:
     change = JobChange(suspended=False, annotations={SUSPENDED_BY: None}, template={RESUME_FROM: "s3://b/step-20"})
-    setting.cluster.change_job(_job(setting.cluster), change)
+    _change_job(setting.cluster, change)
     assert SUSPENDED_BY not in _job(setting.cluster).annotations
     assert setting.template() == {RESUME_FROM: "s3://b/step-20"}
 
@@ -197,7 +210,7 @@ def test_a_resumed_job_tells_its_pods_where_to_resume(setting: Setting) -> None:
 def test_a_pod_on_a_dead_node_stays_until_it_is_deleted_by_force(setting: Setting) -> None:
     on_n0 = next(pod for pod in _pods(setting.cluster) if pod.node == "n0")
     setting.power_off("n0")
-    setting.cluster.change_job(_job(setting.cluster), JobChange(suspended=True))
+    _change_job(setting.cluster, JobChange(suspended=True))
     setting.settle()
     left = _pods(setting.cluster)
     assert [(pod.uid, pod.leaving) for pod in left] == [(on_n0.uid, True)]
