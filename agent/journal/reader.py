@@ -23,7 +23,6 @@ class JournalReader:
         self._boot_id = boot_id.replace("-", "")
         self._clock = clock
         self._splitter = LineSplitter(0)
-        self._unit = ""
 
     def read(self, timeout: float) -> list[LogItem]:
         """Return what is new; see `LogReader`. JournalEndedError when the child is gone."""
