@@ -3,9 +3,7 @@
 It learns of instances only from EC2. What Relight does, it sees as a real machine would: by being terminated.
 """
 
-import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +14,7 @@ from uuid import uuid4
 from local.aws.server import EmbeddedAws
 from local.fleet import infrastructure, nodes
 from local.fleet.agents import Agents
+from local.fleet.beat import Beat
 from local.fleet.infrastructure import Site
 from local.fleet.kernel_log import KernelLog
 from local.fleet.machines import Machine, MachineRoom
@@ -62,26 +61,14 @@ class Fleet:
         self._folder = folder
         self._boot_seconds = boot_seconds
         self._running_since: dict[str, float] = {}
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="fleet", daemon=True)
+        self._beat = Beat("fleet", self.look, _POLL_SECONDS)
 
     def start(self) -> None:
         """Follow EC2 from now on."""
-        self._thread.start()
+        self._beat.start()
 
     def stop(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                self.look()
-            except Exception:  # noqa: BLE001 - the next look tries again, as a kubelet or a cloud controller does
-                if not self._stopping.is_set():
-                    traceback.print_exc()
-            self._stopping.wait(_POLL_SECONDS)
+        self._beat.stop()
 
     def look(self) -> None:
         """Bring the machines in line with what EC2 says once."""

@@ -1,9 +1,8 @@
 """The PyTorchJob of the fleet, and the thread that lets it train."""
 
 import json
-import threading
-import traceback
 
+from local.fleet.beat import Beat
 from local.fleet.gang import Gang
 from local.fleet.infrastructure import Site
 from local.fleet.machines import MachineRoom
@@ -44,27 +43,18 @@ class JobDriver:
         self._gang = gang
         self._room = room
         self._site = site
-        self._tick_seconds = tick_seconds
         self._told: dict[str, str] = {}
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="training", daemon=True)
+        self._beat = Beat("training", self._step, tick_seconds)
 
     def start(self) -> None:
-        self._thread.start()
+        self._beat.start()
 
     def stop(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._beat.stop()
 
-    def _run(self) -> None:
-        while not self._stopping.wait(self._tick_seconds):
-            try:
-                self._training.tick()
-                self._tell_nodes()
-            except Exception:  # noqa: BLE001 - a failed put or a pod that went away: the next tick tries again
-                if not self._stopping.is_set():
-                    traceback.print_exc()
+    def _step(self) -> None:
+        self._training.tick()
+        self._tell_nodes()
 
     def _tell_nodes(self) -> None:
         """Write who runs what, at each checkpoint's worth of steps; a node without a rank has no file."""
