@@ -15,51 +15,36 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.stack_commands import agrees, common_options, positive, told
+
 if TYPE_CHECKING:
     from console.dlq.parts import Parts
     from console.dlq.screen import Screen
 
-DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
-_DAYS = 14
 _FAILED, _ASKED_WRONGLY = 1, 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the three subcommands."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|redrive")
-    common = _common()
+    common = common_options("rejects")
     verbs.add_parser("list", parents=[common], help="what lies where, since when, and why")
     show = verbs.add_parser("show", parents=[common], help="the items of one place, without taking them")
     redrive = verbs.add_parser("redrive", parents=[common], help="send them again")
     for verb in (show, redrive):
         verb.add_argument("place", metavar="NAME", help="a queue of the list, `rejects` or `failures`")
         verb.add_argument("--id", default="", help="only this one; the first characters of its id do")
-    show.add_argument("--most", type=_positive, default=10, metavar="N", help="show at most so many (10)")
+    show.add_argument("--most", type=positive, default=10, metavar="N", help="show at most so many (10)")
     redrive.add_argument("--dry-run", action="store_true", help="say what would be sent, and send nothing")
     redrive.add_argument("--yes", action="store_true", help="do not ask")
     redrive.add_argument("--again", action="store_true", help="also what was redriven before")
 
 
-def _common() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
-    common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
-    common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    common.add_argument("--days", type=_positive, default=_DAYS, help=f"how far to look back for rejects ({_DAYS})")
-    return common
-
-
 def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
-    from console.dlq.adapters.asking import advice
     from console.dlq.wiring import connect
-    from policies.contract.errors import RelightError
 
-    try:
-        return perform(args, connect(args.stack, args.region))
-    except RelightError as error:
-        print(f"relight dlq: {error.message} {advice(error)}", file=sys.stderr)
-        return _FAILED
+    return told("dlq", lambda: perform(args, connect(args.stack, args.region)))
 
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:
@@ -84,19 +69,7 @@ def _redrive(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
         print("relight dlq: nobody is here to ask. Look with --dry-run, then say --yes.", file=sys.stderr)
         return _ASKED_WRONGLY
     wish = Wish(args.place, args.id, args.days, args.dry_run, args.again)
-    agree = (lambda _question: True) if args.yes else _ask
+    agree = (lambda _question: True) if args.yes else agrees
     outcomes, left_out = Redriving(parts, agree, screen.progress).carry_out(wish)
     screen.outcomes(args.place, outcomes, left_out)
     return _FAILED if any(one.is_left for one in outcomes) else 0
-
-
-def _ask(question: str) -> bool:
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number

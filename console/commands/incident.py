@@ -14,19 +14,20 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from console.stack_commands import agrees, common_options, told
+
 if TYPE_CHECKING:
     from console.incident.parts import Parts
     from console.incident.screen import Screen
 
-DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
-_DAYS, _WAIT = 14, 100.0
+_WAIT = 100.0
 _FAILED, _ASKED_WRONGLY = 1, 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the three subcommands."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|close")
-    common = _common()
+    common = common_options("closed ones")
     listing = verbs.add_parser("list", parents=[common], help="open incidents, last changed first")
     listing.add_argument("--closed", action="store_true", help="closed ones too")
     listing.add_argument("--node", default="", metavar="NODE", help="of this instance id or node name")
@@ -42,26 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     close.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 
-def _common() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
-    common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
-    common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    common.add_argument("--days", type=_positive, default=_DAYS, help=f"how far to look back for closed ones ({_DAYS})")
-    return common
-
-
 def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
-    from console.dlq.adapters.asking import advice
     from console.incident.wiring import connect
-    from policies.contract.errors import RelightError
 
-    try:
-        return perform(args, connect(args.stack, args.region))
-    except RelightError as error:
-        print(f"relight incident: {error.message} {advice(error)}", file=sys.stderr)
-        return _FAILED
+    return told("incident", lambda: perform(args, connect(args.stack, args.region)))
 
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:
@@ -92,26 +78,14 @@ def _close(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
         screen.closed(incident, incident)
         return 0
     screen.before_close(incident)
-    if not (args.yes or _agrees("Close it?")):
+    if not (args.yes or agrees("Close it?")):
         print("relight incident: nothing was sent.", file=sys.stderr)
         return _FAILED
     screen.closed(close(parts, incident, Closing(args.by, args.reason, args.wait)), incident)
     return 0
 
 
-def _agrees(question: str) -> bool:
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
 def _text(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty")
     return text
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number

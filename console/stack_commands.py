@@ -1,0 +1,47 @@
+"""What the commands about a deployed stack have in common: their options, their question, their way to fail.
+
+It must not know what a command does.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
+DAYS = 14
+
+
+def common_options(looked_for: str) -> argparse.ArgumentParser:
+    """Return the options of every subcommand, as a parent; *looked_for* is what --days looks back for."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
+    common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
+    common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+    common.add_argument("--days", type=positive, default=DAYS, help=f"how far to look back for {looked_for} ({DAYS})")
+    return common
+
+
+def positive(text: str) -> int:
+    """Return *text* as a whole number of 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
+
+
+def agrees(question: str) -> bool:
+    """Ask the person at the terminal; anything but yes is no."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def told(command: str, work: Callable[[], int]) -> int:
+    """Do *work* and return its exit status; what cannot be done is told with its next step, and is 1."""
+    from console.dlq.adapters.asking import advice
+    from policies.contract.errors import RelightError
+
+    try:
+        return work()
+    except RelightError as error:
+        print(f"relight {command}: {error.message} {advice(error)}", file=sys.stderr)
+        return 1
