@@ -8,13 +8,17 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
+from agent.check_result import CheckResult
 from agent.events import loss_event
+from agent.fabric.checks import checks as check_fabric
+from agent.gpu.checks import checks as check_gpu
+from agent.host.checks import checks as check_host
 from agent.identity import InstanceMetadata, identify
+from agent.job.checks import checks as check_job
 from agent.journal.child import PROGRAM
 from agent.main import find_region, utc_now
 from agent.settings import Settings, load_settings
@@ -25,16 +29,6 @@ from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
 
 _JOURNALS = ("/var/log/journal", "/run/log/journal")
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """One check: whether it is well, what was found, and what to do if not."""
-
-    name: str
-    ok: bool
-    found: str
-    hint: str = ""
 
 
 def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[CheckResult]:
@@ -52,6 +46,8 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     yield _try("journal", partial(_journal, settings))
     yield _try("spool", partial(_spool, settings))
     yield _try("job file", partial(_job_file, settings.job_file))
+    for group in (check_gpu, check_fabric, check_host, check_job):
+        yield from group(settings)
     region = partial(find_region, settings, environ, metadata)
     yield _try("kinesis", lambda: f"{settings.stream} is {KinesisLane(settings.stream, region()).check()}")
     if settings.overflow_queue_url:

@@ -33,9 +33,13 @@ from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
 from agent.envelopes import EnvelopeMaker
-from agent.events import loss_event
+from agent.events import job_of_node, loss_event
 from agent.identity import InstanceMetadata, identify
+from agent.job_file import JobFile
 from agent.logs import log_to_stderr
+from agent.polls.source import since_boot
+from agent.prober.client import Prober
+from agent.prober.topics import TOPICS
 from agent.publisher import Clocks, Pace, Publisher
 from agent.settings import Settings, load_settings
 from agent.sources import sources_of
@@ -43,6 +47,8 @@ from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
 from agent.supervise import start
+from agent.vitals import Vitals
+from agent.wiring import Wiring
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
 
@@ -82,12 +88,15 @@ def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, sto
     publisher = make_publisher(settings, node, spool, region)
     silent = threading.Event()
     threading.Thread(target=spool.keep_durable, args=(silent,), name="disk", daemon=True).start()
-    reading = [start(name, run, stop) for name, run in sources_of(settings, node, spool, utc_now).items()]
-    sending = start("publisher", publisher.run, silent)
+    vitals, prober = Vitals(since_boot), Prober(TOPICS)
+    wiring = Wiring(settings, node, spool, utc_now, job_of_node(JobFile(settings.job_file)), vitals, prober)
+    reading = [start(name, run, stop, vitals) for name, run in sources_of(wiring).items()]
+    sending = start("publisher", publisher.run, silent, vitals)
     stop.wait()
     deadline = time.monotonic() + settings.stop_seconds
     for thread in reading:
         thread.join(max(0.0, deadline - time.monotonic()))
+    prober.close()
     silent.set()
     spool.wake()
     sending.join(settings.stop_seconds)

@@ -11,8 +11,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
+from agent.fabric.settings import FabricSettings
+from agent.gpu.settings import GpuSettings
+from agent.host.settings import HostSettings
+from agent.job.settings import JobSettings
 from policies.contract.envelope import explain
 from policies.contract.errors import SettingsError
 
@@ -34,7 +38,7 @@ def _split(value: object) -> object:
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
-class Settings(BaseModel):
+class Settings(GpuSettings, FabricSettings, HostSettings, JobSettings):
     """All settings of `relight agent`. Only ``cluster`` and ``stream`` have no default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,6 +95,16 @@ class Settings(BaseModel):
         Path | None,
         Field(description="JSON about the job that runs here (id, orchestrator, rank, step, epoch, checkpoint)."),
     ] = None
+
+    procfs: Annotated[Path, Field(description="Where the node's /proc is seen; in a container perhaps /host/proc.")] = (
+        Path("/proc")
+    )
+    sysfs: Annotated[Path, Field(description="Where the node's /sys is seen; in a container perhaps /host/sys.")] = (
+        Path("/sys")
+    )
+    boot_grace_seconds: Annotated[
+        float, Field(ge=0, description="So long after boot what is normal then (drivers, services) is no fault.")
+    ] = 300
 
     spool_dir: Annotated[Path, Field(description="Folder for what is not yet delivered; a local disk.")] = Path(
         "/var/lib/relight/spool"

@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from agent.vitals import Vitals
+
 log = logging.getLogger(__name__)
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 1.0, 60.0
@@ -36,24 +38,26 @@ class _Failures:
             log.error("source failed", extra=told, exc_info=error)
 
 
-def keep_running(name: str, run: Callable[[threading.Event], None], stop: threading.Event) -> None:
+def keep_running(name: str, run: Callable[[threading.Event], None], stop: threading.Event, vitals: Vitals) -> None:
     """Call *run* until *stop*; after a failure again, at first soon."""
     wait = _FIRST_SECONDS
     failures = _Failures(name)
     while not stop.is_set():
         began = time.monotonic()
+        vitals.running(name)
         try:
             run(stop)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other sources go on and this one tries again
             if time.monotonic() - began > _RAN_WELL_SECONDS:
                 wait = _FIRST_SECONDS
             failures.tell(error, wait)
+            vitals.failing(name, f"{type(error).__name__}: {error}")
         stop.wait(wait)
         wait = min(_LONGEST_SECONDS, wait * 2)
 
 
-def start(name: str, run: Callable[[threading.Event], None], stop: threading.Event) -> threading.Thread:
+def start(name: str, run: Callable[[threading.Event], None], stop: threading.Event, vitals: Vitals) -> threading.Thread:
     """Return the thread that keeps *run* running; join it after setting *stop*."""
-    thread = threading.Thread(target=keep_running, args=(name, run, stop), name=name, daemon=True)
+    thread = threading.Thread(target=keep_running, args=(name, run, stop, vitals), name=name, daemon=True)
     thread.start()
     return thread

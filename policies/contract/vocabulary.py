@@ -57,6 +57,8 @@ class Source(StrEnum):
     NVSENTINEL = "nvsentinel"
     SWEEP = "sweep"
     PERSON = "person"
+    HOST = "host"  # counters and states of the machine that no log tells: EDAC, clock, memory
+    IMEX = "imex"  # the daemon that exports GPU memory between the nodes of an UltraServer
     AGENT = "agent"  # the agent about itself: gaps, overflow
 
 
@@ -146,6 +148,8 @@ class Kind(StrEnum):
     GPU_PEERMEM_FAILED = "gpu.peermem_failed"
     GPU_RECOVERY_ACTION = "gpu.recovery_action"
     GPU_RESET = "gpu.reset"
+    GPU_DRIVER_HUNG = "gpu.driver_hung"  # a call into NVIDIA's driver did not come back within its deadline
+    GPU_HELD = "gpu.held"  # a process that is over, or cannot end, keeps a GPU from others
     NVLINK_ERROR = "nvlink.error"
     NVLINK_DOWN = "nvlink.down"
     NVSWITCH_SXID = "nvswitch.sxid"
@@ -210,6 +214,7 @@ class Kind(StrEnum):
     CONTAINER_RUNTIME_DOWN = "container.runtime_down"
     CONTAINER_EXITED = "container.exited"
     NODE_SILENT = "node.silent"
+    NODE_KUBELET_DOWN = "node.kubelet_down"  # seen from the node itself: its kubelet is not healthy
     NODE_NOT_READY = "node.not_ready"
     NODE_RECOVERED = "node.recovered"
     POD_EVICTED = "pod.evicted"
@@ -222,6 +227,7 @@ class Kind(StrEnum):
     INSTANCE_REBALANCE_RECOMMENDED = "instance.rebalance_recommended"
     INSTANCE_LIFECYCLE_HOOK = "instance.lifecycle_hook"
     CAPACITY_EXPIRING = "capacity.expiring"
+    CONDITION_CLEARED = "condition.cleared"  # a measured condition (attributes.of is its kind) holds no more; no fault
     PIPELINE_GAP = "pipeline.gap"
     PIPELINE_OVERFLOWED = "pipeline.overflowed"
     PIPELINE_CANARY = "pipeline.canary"  # the sweep's proof that the pipeline itself is alive; never a fault

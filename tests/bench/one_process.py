@@ -21,6 +21,7 @@ from agent.publisher import Clocks, Pace, Publisher
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.supervise import start
+from agent.vitals import Vitals
 from local.fleet.kernel_log import KernelLog
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
@@ -81,7 +82,8 @@ def agent_here(folder: Path, node: NodeIdentity, lane: TimedLane, job: JobRef) -
         )
         stop = threading.Event()
         threading.Thread(target=spool.keep_durable, args=(stop,), daemon=True).start()
-        threads = [start("kernel_log", source.run, stop), start("publisher", publisher.run, stop)]
+        vitals = Vitals(time.monotonic)
+        threads = [start("kernel_log", source.run, stop, vitals), start("publisher", publisher.run, stop, vitals)]
         try:
             lane.wait_for(b'"events":[]')
             yield log

@@ -1,11 +1,13 @@
 import json
 import logging
 import threading
+import time
 
 import pytest
 
 from agent import supervise
 from agent.logs import JsonFormatter
+from agent.vitals import Vitals
 
 
 def test_a_source_that_fails_is_begun_again_and_stops_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +24,7 @@ def test_a_source_that_fails_is_begun_again_and_stops_when_told(monkeypatch: pyt
             raise ValueError(msg)
         stop.wait()
 
-    thread = supervise.start("kernel_log", run, stop)
+    thread = supervise.start("kernel_log", run, stop, Vitals(time.monotonic))
     while len(tries) < 3:
         assert thread.is_alive()
     stop.set()
@@ -42,7 +44,7 @@ def test_the_same_failure_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: 
             stop.set()
         raise OSError(13, "Permission denied", "one" if len(tries) < 4 else "other")
 
-    supervise.start("kernel_log", run, stop).join(5)
+    supervise.start("kernel_log", run, stop, Vitals(time.monotonic)).join(5)
     assert len(tries) == 5
     assert [record.message for record in caplog.records] == ["source cannot be read"] * 2
 

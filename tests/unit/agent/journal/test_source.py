@@ -14,6 +14,7 @@ from agent.journal.source import JournalSettings, JournalSource
 from agent.main import utc_now
 from agent.spool.spool import Spool
 from agent.supervise import start
+from agent.vitals import Vitals
 from policies.contract.vocabulary import Source
 from tests.tools.sources import NODE, eventually, following, waiting
 
@@ -38,7 +39,9 @@ class Journal:
         def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
             maker = EventMaker(NODE, Source.JOURNAL, lambda _seen: None)
             settings = JournalSettings(("containerd.service",), "b", program)
-            return start("journal", JournalSource(settings, spool, maker, clock=utc_now).run, stop)
+            return start(
+                "journal", JournalSource(settings, spool, maker, clock=utc_now).run, stop, Vitals(time.monotonic)
+            )
 
         return following(self.folder, begin)
 

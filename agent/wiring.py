@@ -1,0 +1,49 @@
+"""What every group of sources is given to make its sources of. It must not know any source."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.events import EventMaker, JobFinder
+from agent.polls.reading import Poll
+from agent.polls.source import Pace, PollSource, since_boot
+from agent.prober.client import Prober
+from agent.settings import Settings
+from agent.spool.spool import Spool
+from agent.vitals import Vitals
+from policies.contract.envelope import NodeIdentity
+from policies.contract.vocabulary import Source
+
+Run = Callable[[threading.Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """One agent's parts. ``job`` finds the job that an event of this node concerns."""
+
+    settings: Settings
+    node: NodeIdentity
+    spool: Spool
+    clock: Callable[[], datetime]
+    job: JobFinder
+    vitals: Vitals
+    prober: Prober
+
+    def maker(self, source: Source) -> EventMaker:
+        """Return what makes the events of *source*."""
+        return EventMaker(self.node, source, self.job)
+
+    def poll(self, name: str, poll: Poll, source: Source, *, every: float, deadline: float = 10.0) -> Run:
+        """Return the source *name* that measures *poll* every so many seconds."""
+        pace = Pace(every, deadline, self.settings.boot_grace_seconds)
+        return PollSource(
+            name,
+            poll,
+            self.spool,
+            self.maker(source),
+            pace=pace,
+            vitals=self.vitals,
+            clock=self.clock,
+            ticks=since_boot,
+        ).run

@@ -1,0 +1,123 @@
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.prober import client
+from agent.prober.client import ProbeError, ProbeFailedError, ProbeHungError, Prober
+from tests.tools.sources import eventually
+
+TOPICS = dict.fromkeys(("one", "two"), "tests.tools.prober_topics:Odd")
+ROOT = Path(__file__).resolve().parents[4]
+SOON = 20.0  # a child begins within a second, on a busy machine within some
+
+
+@pytest.fixture
+def prober() -> Iterator[Prober]:
+    made = Prober(TOPICS, environ={"PYTHONPATH": str(ROOT)})
+    yield made
+    made.close()
+
+
+def test_it_answers(prober: Prober) -> None:
+    assert prober.ask("one", {"say": "é\n"}, SOON)["said"] == "é\n"
+    assert prober.ask("two", {"say": [1]}, SOON)["said"] == [1]
+
+
+def test_what_is_raised_there_is_told_here(prober: Prober) -> None:
+    with pytest.raises(ProbeFailedError, match="no such device") as caught:
+        prober.ask("one", {"raise": "no such device"}, SOON)
+    assert caught.value.kind == "ValueError"
+    assert prober.ask("one", {"say": 1}, SOON)["said"] == 1
+
+
+def test_a_call_that_hangs_costs_an_answer_and_no_other_topic(prober: Prober) -> None:
+    prober.ask("one", {}, SOON)
+    with pytest.raises(ProbeHungError):
+        prober.ask("one", {"sleep": 1.0}, 0.05)
+    with pytest.raises(ProbeHungError):
+        prober.ask("one", {"say": 1}, SOON)  # at once: it is not queued behind the one that hangs
+    assert prober.ask("two", {"say": 2}, SOON)["said"] == 2
+    eventually(lambda: _answers(prober))
+
+
+def _answers(prober: Prober) -> bool:
+    try:
+        prober.ask("one", {}, SOON)
+    except ProbeError:
+        return False
+    return True
+
+
+def test_a_prober_that_died_begins_again(prober: Prober, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.0)
+    before = prober.ask("one", {}, SOON)["pid"]
+    with pytest.raises(ProbeFailedError, match="ended"):
+        prober.ask("one", {"die": True}, SOON)
+    eventually(lambda: _answers(prober))
+    assert prober.ask("one", {}, SOON)["pid"] != before
+
+
+def test_one_that_hangs_for_long_is_given_up_a_few_times_and_not_for_ever(
+    prober: Prober, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "GIVE_UP_SECONDS", 0.0)
+    monkeypatch.setattr(client, "_LONGEST_PAUSE", 0.0)
+    first = prober.ask("one", {}, SOON)["pid"]
+    with pytest.raises(ProbeHungError):
+        prober.ask("one", {"sleep": 60}, 0.05)
+    eventually(lambda: _answers(prober))
+    assert prober.ask("one", {}, SOON)["pid"] != first
+    monkeypatch.setattr(client, "MOST_GIVEN_UP", 0)
+    with pytest.raises(ProbeHungError):
+        prober.ask("one", {"sleep": 60}, 0.05)
+    with pytest.raises(ProbeHungError):
+        prober.ask("one", {}, SOON)
+
+
+def test_what_a_topic_says_unasked_is_heard(prober: Prober) -> None:
+    heard: list[Any] = []
+    prober.listen("one", heard.append)
+    prober.ask("one", {"push": {"xid": 79}}, SOON)
+    eventually(lambda: heard == [{"xid": 79}])
+
+
+def test_it_ends_with_its_parent() -> None:
+    script = (
+        "import json,sys,time; from agent.prober.client import Prober;"
+        f"p=Prober({TOPICS!r}); print(p.ask('one', {{}}, 20)['pid'], flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, env=_environ()) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    eventually(lambda: not _is_alive(child))
+
+
+def _environ() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_closed_prober_says_so(prober: Prober) -> None:
+    prober.close()
+    with pytest.raises(ProbeFailedError, match="closed"):
+        prober.ask("one", {}, SOON)
+
+
+def test_the_child_is_small() -> None:
+    script = "import agent.prober.child, sys; print(sorted({'pydantic', 'boto3', 'asyncio'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
