@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.events import EventMaker, JobFinder
+from agent.evidence.request import Evidence
 from agent.polls.reading import Poll
 from agent.polls.source import Pace, PollSource, since_boot
 from agent.prober.client import Prober
@@ -20,7 +21,7 @@ Run = Callable[[threading.Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """One agent's parts. ``job`` finds the job that an event of this node concerns."""
+    """One agent's parts. ``job`` finds the job that an event of this node concerns; ``evidence`` None: none is kept."""
 
     settings: Settings
     node: NodeIdentity
@@ -29,6 +30,7 @@ class Wiring:
     job: JobFinder
     vitals: Vitals
     prober: Prober
+    evidence: Evidence | None = None
 
     def maker(self, source: Source) -> EventMaker:
         """Return what makes the events of *source*."""
