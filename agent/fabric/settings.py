@@ -1,7 +1,13 @@
 """What an operator can set of the sources in this folder. It must not know what a setting is used for elsewhere."""
 
-from pydantic import BaseModel
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 
 class FabricSettings(BaseModel):
     """Settings of the network between GPUs: InfiniBand and RoCE, EFA, IMEX."""
+
+    efa_devices: Annotated[
+        int, Field(ge=0, le=128, description="How many EFA devices there must be; 0: those attached or seen before.")
+    ] = 0
