@@ -50,3 +50,16 @@ def create_policies_table(client: DynamoDBClient) -> None:
         ],
         BillingMode="PAY_PER_REQUEST",
     )
+
+
+def create_commands_table(client: DynamoDBClient) -> None:
+    """Create ``commands``."""
+    client.create_table(
+        TableName="commands",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
