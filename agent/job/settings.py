@@ -1,7 +1,21 @@
 """What an operator can set of the sources in this folder. It must not know what a setting is used for elsewhere."""
 
-from pydantic import BaseModel
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 
 class JobSettings(BaseModel):
     """Settings of the processes that train: heartbeats, exits, hangs, cgroups, container runtime."""
+
+    beats: Annotated[Path, Field(description="Folder in which training processes beat (RELIGHT_BEATS there).")] = Path(
+        "/run/relight/beats"
+    )
+    hang_after_seconds: Annotated[
+        float, Field(ge=0.5, description="So long without a beat, at least, before training is said to stand still.")
+    ] = 120
+    slow_phase_seconds: Annotated[
+        float,
+        Field(ge=0.5, description="The same for start, compile, save, evaluation and load, and until it learned."),
+    ] = 1800
