@@ -1,0 +1,98 @@
+"""NVML through pynvml, cut to what is asked here, in the prober's process alone.
+
+pynvml makes some hundred ctypes structures when it is imported, which take 18 MiB; all but a few are dropped at once,
+and the memory is given back: the agent promises 80 MiB with everything. Decides nothing else. It must not know GPUs.
+"""
+
+import _ctypes
+import ctypes
+import gc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pynvml
+
+CALLS = (
+    *("nvmlInit", "nvmlInitWithFlags", "nvmlShutdown", "nvmlErrorString", "nvmlSystemGetDriverVersion"),
+    *("nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex", "nvmlDeviceGetUUID", "nvmlDeviceGetSerial"),
+    *("nvmlDeviceGetName", "nvmlDeviceGetPciInfo", "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetTemperature"),
+    *("nvmlDeviceGetTemperatureThreshold", "nvmlDeviceGetMarginTemperature", "nvmlDeviceGetUtilizationRates"),
+    *("nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkGeneration"),
+    *("nvmlDeviceGetCurrPcieLinkWidth", "nvmlDeviceGetMaxPcieLinkWidth"),
+    *("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"),
+    *("nvmlDeviceGetNvLinkState", "nvmlDeviceGetNvLinkErrorCounter", "nvmlDeviceGetMigMode"),
+    *("nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex", "nvmlDeviceGetGpuFabricInfoV"),
+    *("nvmlDeviceGetSramEccErrorStatus", "nvmlEventSetCreate", "nvmlDeviceRegisterEvents"),
+    *("nvmlDeviceGetSupportedEventTypes", "nvmlEventSetWait_v2", "nvmlEventSetFree"),
+)
+STRUCTURES = (
+    *("c_nvmlFieldValue_t", "c_nvmlValue_t", "struct_c_nvmlDevice_t", "struct_c_nvmlEventSet_t", "c_nvmlEventData_t"),
+    *("nvmlPciInfo_t", "c_nvmlUtilization_t", "c_nvmlMarginTemperature_v1_t", "c_nvmlGpuFabricInfo_v2_t"),
+    *("c_nvmlGpuFabricInfoV_t", "c_nvmlEccSramErrorStatus_v1_t", "_PrintableStructure", "Structure", "Union"),
+)
+_VALUE = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by nvmlValueType_t
+_GONE = (pynvml.NVML_ERROR_UNINITIALIZED, pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
+nvml: Any = pynvml
+Asked = tuple[int, int]  # a field's id and its scope: the link, or 0
+
+
+def slim() -> None:
+    """Drop what nobody here asks of pynvml."""
+    kept, names = frozenset((*CALLS, *STRUCTURES)), vars(pynvml)
+    for name in [name for name in names if name not in kept and not name.startswith("__")]:
+        value = names[name]
+        is_structure = isinstance(value, type) and issubclass(value, ctypes.Structure | ctypes.Union)
+        if is_structure or (name.startswith("nvml") and callable(value)) or name.startswith("NVML_FI_"):
+            del names[name]
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def function(name: str) -> Callable[..., int]:
+    """Return NVML's own function, which returns a code; NVMLError where this driver has none."""
+    found: Callable[..., int] = nvml._nvmlGetFunctionPointer(name)  # noqa: SLF001 - pynvml gives no other way
+    return found
+
+
+def use(path: str) -> None:
+    """Take the library at *path* from now on; NVMLError when there is none."""
+    if path and nvml.nvmlLib is None:
+        try:
+            nvml.nvmlLib = ctypes.CDLL(path)
+        except OSError:
+            raise nvml.NVMLError(nvml.NVML_ERROR_LIBRARY_NOT_FOUND) from None
+
+
+def forget() -> None:
+    """Unload the library, so that the next call loads what is now on the disk. Nobody may be inside it."""
+    loaded = nvml.nvmlLib
+    nvml.nvmlLib = None
+    nvml._nvmlGetFunctionPointer_cache.clear()  # noqa: SLF001
+    if loaded is not None:
+        _ctypes.dlclose(loaded._handle)  # noqa: SLF001
+
+
+class Fields:
+    """Many values of one GPU in one call (nvmlDeviceGetFieldValues): the array is made once."""
+
+    def __init__(self, asked: Sequence[Asked]) -> None:
+        """Ask for these."""
+        self.asked = tuple(asked)
+        self._array = (nvml.c_nvmlFieldValue_t * len(self.asked))()
+        for place, (field, scope) in zip(self._array, self.asked, strict=True):
+            place.fieldId, place.scopeId = field, scope
+
+    def read(self, handle: object) -> list[int | None]:
+        """Return a value each, None where there is none; NVMLError when the GPU does not answer."""
+        if not self.asked:
+            return []
+        code = function("nvmlDeviceGetFieldValues")(handle, len(self.asked), ctypes.byref(self._array))
+        gone = next((place.nvmlReturn for place in self._array if place.nvmlReturn in _GONE), 0)
+        if code or gone:
+            raise nvml.NVMLError(code or gone)
+        return [
+            None if place.nvmlReturn else int(getattr(place.value, _VALUE[place.valueType])) for place in self._array
+        ]
+
+
+slim()
