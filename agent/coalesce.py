@@ -29,7 +29,7 @@ _LONGEST_WINDOWS = 6  # 60 s
 # What tells two faults of one component apart; everything else may differ within a burst (a process, an address).
 _IDENTIFYING = (
     *("xid", "sxid", "subcode", "link", "fatal", "recovery_action", "gpu_instance", "compute_instance"),
-    *("device", "server", "module", "resource", "unit", "container", "pod", "step_id"),
+    *("device", "server", "remote", "module", "resource", "unit", "container", "pod", "step_id"),
     *("reason", "of", "by"),  # of a gap
     *("rank", "after"),  # of a training process
 )

@@ -62,6 +62,14 @@ def _is_efa(function: Path) -> bool:
     return driver == _EFA_DRIVER if driver else read_word(function / "vendor") == _AMAZON
 
 
+def exclusive_namespaces(sysfs: Path) -> bool:
+    """Tell whether a device that is given to a container's network namespace is no longer seen here.
+
+    Source: drivers/infiniband/core/device.c, parameter ``netns_mode`` of ib_core: shared unless set to 0.
+    """
+    return read_word(sysfs / "module/ib_core/parameters/netns_mode") in {"N", "0"}
+
+
 def efa_functions(sysfs: Path) -> frozenset[str]:
     """Return the addresses of EFA's PCI functions, whether a driver holds them or not; OSError if none can be listed.
 

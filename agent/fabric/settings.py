@@ -11,3 +11,7 @@ class FabricSettings(BaseModel):
     efa_devices: Annotated[
         int, Field(ge=0, le=128, description="How many EFA devices there must be; 0: those attached or seen before.")
     ] = 0
+    infiniband_ports_expected: Annotated[
+        int,
+        Field(ge=0, le=256, description="How many InfiniBand or RoCE ports must be up; 0: those that were up before."),
+    ] = 0

@@ -60,12 +60,16 @@ def read_number(path: Path) -> Number:
 
 
 def entries(folder: Path) -> list[str]:
-    """Return the names in *folder*, sorted; none when it is not there; OSError when it cannot be listed."""
+    """Return the names in *folder*, sorted; none when it is not there; OSError when it cannot be listed.
+
+    The kernel gives plain names; what is called otherwise is not its.
+    """
     try:
         with os.scandir(folder) as found:
-            return sorted(entry.name for entry, _ in zip(found, range(MAX_ENTRIES), strict=False))
+            names = [entry.name for entry, _ in zip(found, range(MAX_ENTRIES), strict=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    return sorted(name for name in names if name.isascii() and name.isprintable())
 
 
 def link_name(path: Path) -> str | None:

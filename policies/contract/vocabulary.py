@@ -184,6 +184,7 @@ class Kind(StrEnum):
     NETWORK_LINK_DOWN = "network.link_down"
     NETWORK_LINK_UP = "network.link_up"
     NETWORK_LINK_FLAPPING = "network.link_flapping"
+    NETWORK_LINK_DEGRADED = "network.link_degraded"  # a port is slower than it was, or than the others of its kind
     NETWORK_PORT_ERRORS = "network.port_errors"
     NETWORK_DEVICE_FAILED = "network.device_failed"
     NETWORK_DEVICE_STALLED = "network.device_stalled"
@@ -230,4 +231,5 @@ class Kind(StrEnum):
     CONDITION_CLEARED = "condition.cleared"  # a measured condition (attributes.of is its kind) holds no more; no fault
     PIPELINE_GAP = "pipeline.gap"
     PIPELINE_OVERFLOWED = "pipeline.overflowed"
+    PIPELINE_NODES_SILENT = "pipeline.nodes_silent"  # so many nodes fell silent at once that it is not theirs
     PIPELINE_CANARY = "pipeline.canary"  # the sweep's proof that the pipeline itself is alive; never a fault

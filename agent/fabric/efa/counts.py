@@ -2,8 +2,9 @@
 
 Fewer may be attached on purpose. It must not know what is here.
 
-Source: EC2 user guide, "Network cards" and the instance types' "Accelerated computing" networking tables (one EFA for
-each network card that supports it); as of 2026-11.
+Sources, as of 2026-11: EC2 user guide, "Network cards" and "EFA configuration for P5 and P5e instances" (one EFA for
+each network card that supports it); FSx for Lustre guide, "Configuring EFA clients", for p6-b300 and p6e-gb200, whose
+cards 0 and all even ones, respectively, carry ENA only.
 """
 
 AT_MOST = {
@@ -14,6 +15,8 @@ AT_MOST = {
     "p5e.48xlarge": 32,
     "p5en.48xlarge": 16,
     "p6-b200.48xlarge": 8,
+    "p6-b300.48xlarge": 16,
+    "p6e-gb200.36xlarge": 8,
 }
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.fabric.devices import efa_functions, read_devices
+from agent.fabric.devices import efa_functions, exclusive_namespaces, read_devices
+from agent.fabric.efa.counters import judge_counters, read_counters
 from agent.fabric.efa.presence import EfaLook, judge_presence
 from agent.polls.reading import Instant, Memory, NotHereError, Reading
 
@@ -36,7 +37,7 @@ class EfaPresence:
         missing = frozenset(memory.get("seen", {})) - {device.key for device in devices}
         self._look_at_bus(missing, now)
         self._ask_attached(now)
-        look = EfaLook(devices, self._bus, self._attached, self.asked)
+        look = EfaLook(devices, self._bus, self._attached, self.asked, exclusive_namespaces(self.sysfs))
         readings = judge_presence(look, memory)
         if not readings and not devices and not self.possible:
             reason = "no EFA device is registered"
@@ -61,3 +62,19 @@ def _functions(sysfs: Path) -> frozenset[str] | None:
         return efa_functions(sysfs)
     except OSError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class EfaTraffic:
+    """A `Poll`: the counters of each EFA device that is here."""
+
+    sysfs: Path
+
+    def measure(self, memory: Memory, now: Instant) -> list[Reading]:
+        """Return what rose too fast; OSError when the devices cannot be listed."""
+        del now
+        devices = [device for device in read_devices(self.sysfs) if device.is_efa]
+        if not devices and not memory.get("devices"):
+            msg = "no EFA device is registered"
+            raise NotHereError(msg)
+        return judge_counters([read_counters(self.sysfs, device) for device in devices], memory)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from agent.fabric.devices import RdmaDevice
 from agent.parsers.pci import normalise_pci
 from agent.parsers.sighting import NODE, Sighting
-from agent.polls.reading import Holds, Memory, Reading
-from policies.contract.events import Scalar
+from agent.polls.reading import Holds, Memory, NotMeasured, Reading
+from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import Kind, Persistence, Severity
 
 SECOND_LOOK_SECONDS = 1.0
@@ -25,13 +25,14 @@ class EfaLook:
     """What is here now. None: not known.
 
     ``functions``: addresses of EFA's PCI functions. ``attached``: interfaces that must have a device. ``asked``: how
-    many the operator says there are, 0 for none said.
+    many the operator says there are, 0 for none said. ``exclusive``: a device may be in a container's namespace.
     """
 
     devices: Sequence[RdmaDevice]
     functions: frozenset[str] | None = None
     attached: int | None = None
     asked: int = 0
+    exclusive: bool = False
 
 
 def note_seen(look: EfaLook, memory: Memory) -> dict[str, str | None]:
@@ -49,10 +50,12 @@ def judge_presence(look: EfaLook, memory: Memory) -> list[Reading]:
     """Return a condition for each device that is missing, and one for what is missing and nobody can name."""
     seen = note_seen(look, memory)
     here = {device.key for device in look.devices}
-    gone = sorted(seen.keys() - here)
     expected = max(len(seen), look.attached or 0, look.asked)
-    readings: list[Reading] = [_named(key, seen[key], look, expected) for key in gone]
-    if expected > len(seen):
+    readings: list[Reading] = []
+    for key in sorted(seen.keys() - here):
+        elsewhere = look.exclusive and key in (look.functions or ())
+        readings.append(NotMeasured(_MISSING, _component(key)) if elsewhere else _named(key, seen[key], look, expected))
+    if expected > len(seen) and not look.exclusive:
         readings.append(_unnamed(look, expected))
     return readings
 
@@ -64,9 +67,7 @@ def _named(key: str, name: str | None, look: EfaLook, expected: int) -> Holds:
         notes["on_pci_bus"] = pci in look.functions
     how = "is gone" if name else "was never registered"
     text = f"EFA device {name or key} {how}: {len(look.devices)} of {expected} are here"
-    return _holds(
-        Sighting(*_WHAT, RdmaDevice(key, pci, is_efa=True).component, notes, Persistence.PERMANENT), text, name
-    )
+    return _holds(Sighting(*_WHAT, _component(key), notes, Persistence.PERMANENT), text, name)
 
 
 def _unnamed(look: EfaLook, expected: int) -> Holds:
@@ -75,6 +76,11 @@ def _unnamed(look: EfaLook, expected: int) -> Holds:
     return _holds(Sighting(*_WHAT, NODE, notes, Persistence.PERMANENT), text, None)
 
 
+def _component(key: str) -> Component:
+    return RdmaDevice(key, normalise_pci(key), is_efa=True).component
+
+
+_MISSING = frozenset({Kind.NETWORK_EFA_MISSING})
 _WHAT = (Kind.NETWORK_EFA_MISSING, Severity.ERROR)
 
 
