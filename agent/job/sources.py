@@ -1,5 +1,6 @@
 """Which sources this folder has on this node. Decides only what is wired to what."""
 
+from agent.job.cgroups.oom import OomPoll
 from agent.job.rhythm import Bounds
 from agent.job.stalled import StalledPoll
 from agent.job.table import ProcessTable
@@ -17,4 +18,7 @@ def sources(wiring: Wiring) -> dict[str, Run]:
     bounds = Bounds(settings.hang_after_seconds, settings.slow_phase_seconds)
     stalled = StalledPoll(table, settings.procfs, bounds)
     every = min(_MOST_SECONDS, settings.hang_after_seconds / 2)
-    return {"heartbeat": wiring.poll("heartbeat", stalled, Source.HEARTBEAT, every=every)}
+    return {
+        "heartbeat": wiring.poll("heartbeat", stalled, Source.HEARTBEAT, every=every),
+        "cgroup": wiring.poll("cgroup", OomPoll(settings.sysfs), Source.CGROUP, every=_MOST_SECONDS),
+    }
