@@ -31,6 +31,7 @@ _IDENTIFYING = (
     *("xid", "sxid", "subcode", "link", "fatal", "recovery_action", "gpu_instance", "compute_instance"),
     *("device", "server", "remote", "module", "resource", "unit", "container", "pod", "step_id"),
     *("reason", "of", "by"),  # of a gap
+    "event",  # of what EC2 scheduled
     *("rank", "after"),  # of a training process
 )
 # Where the process is the fault itself, two processes are two bursts.

@@ -19,6 +19,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEADLINE_SECONDS = 1.0
 _TRIES = 3
 _SECONDS_VALID = "60"
+_MOST_BYTES = 64 * 1024  # a list of scheduled events is the longest that is asked for
 
 Metadata = Callable[[str], str]
 """Path below /latest/meta-data/ -> its text; DependencyError when the service does not answer."""
@@ -62,6 +63,10 @@ def read_boot_id(path: Path = BOOT_ID) -> str:
         raise SettingsError(msg, hint="Set RELIGHT_AGENT_BOOT_ID to a name of this boot.") from None
 
 
+class NotToldError(http.client.HTTPException):
+    """The service answers, and has nothing at this path."""
+
+
 class InstanceMetadata:
     """The instance metadata service, version 2, at *endpoint*. Each try has a deadline of one second."""
 
@@ -73,14 +78,27 @@ class InstanceMetadata:
 
     def __call__(self, path: str) -> str:
         """Return the text at *path*; DependencyError after three tries."""
+        text = self.find(path)
+        if text is None:
+            raise self._silent(path, "HTTP 404")
+        return text
+
+    def find(self, path: str) -> str | None:
+        """Return the text at *path*, or None when the service says that there is none; DependencyError as above."""
         problem = ""
         for _ in range(_TRIES):
             try:
                 return self._ask(path)
+            except NotToldError:
+                return None
             except (OSError, http.client.HTTPException) as error:
                 problem = str(error) or type(error).__name__
+                self._token = ""  # it may have expired: HTTP 401
+        raise self._silent(path, problem)
+
+    def _silent(self, path: str, problem: str) -> DependencyError:
         msg = f"the instance metadata service at {self._host} does not tell {path}: {problem}"
-        raise DependencyError(msg, hint="Allow IMDSv2 with a hop limit of 2 for containers.")
+        return DependencyError(msg, hint="Allow IMDSv2 with a hop limit of 2 for containers.")
 
     def _ask(self, path: str) -> str:
         if not self._token:
@@ -93,9 +111,11 @@ class InstanceMetadata:
         try:
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
-            text = answer.read(4096).decode("utf-8", "replace").strip()
+            text = answer.read(_MOST_BYTES).decode("utf-8", "replace").strip()
         finally:
             connection.close()
+        if answer.status == http.client.NOT_FOUND and method == "GET":
+            raise NotToldError
         if answer.status != http.client.OK:
             msg = f"HTTP {answer.status}"
             raise http.client.HTTPException(msg)

@@ -17,12 +17,14 @@ FACTS = {
 
 
 class _Service(BaseHTTPRequestHandler):
+    token = "a-token"
+
     def do_PUT(self) -> None:
         valid = self.path == "/latest/api/token" and self.headers["X-aws-ec2-metadata-token-ttl-seconds"] == "60"
-        self._answer(200 if valid else 400, "a-token")
+        self._answer(200 if valid else 400, self.token)
 
     def do_GET(self) -> None:
-        known = self.headers["X-aws-ec2-metadata-token"] == "a-token"
+        known = self.headers["X-aws-ec2-metadata-token"] == self.token
         self._answer((200 if self.path in FACTS else 404) if known else 401, FACTS.get(self.path, ""))
 
     def _answer(self, status: int, text: str) -> None:
@@ -80,6 +82,19 @@ def test_nobody_who_says_the_instance_id_is_a_settings_error() -> None:
 def test_an_unknown_fact_is_a_dependency_error(endpoint: str) -> None:
     with pytest.raises(DependencyError, match="HTTP 404"):
         InstanceMetadata(endpoint)("spot/instance-action")
+
+
+def test_what_the_service_does_not_have_is_told_apart_from_no_answer(endpoint: str) -> None:
+    assert InstanceMetadata(endpoint).find("spot/instance-action") is None
+    with pytest.raises(DependencyError, match="does not tell"):
+        InstanceMetadata("http://127.0.0.1:1").find("spot/instance-action")
+
+
+def test_a_token_that_expired_is_renewed(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = InstanceMetadata(endpoint)
+    assert metadata.find("instance-id") == "i-0abc"
+    monkeypatch.setattr(_Service, "token", "another")
+    assert metadata.find("instance-id") == "i-0abc"
 
 
 def test_the_kernel_s_boot_id_is_read(tmp_path: Path) -> None:
