@@ -7,7 +7,7 @@
 ``seconds`` + 5 after it began, whatever hangs. The same id asked again in the same boot answers with the manifest that
 is already there and collects nothing: asking twice is harmless.
 
-Parts lie in ``<evidence_dir>/<boot id>/<id>/``, mode 0600, ``manifest.json`` last, and go to
+Parts lie in ``<evidence_dir>/<instance id>/<boot id>/<id>/``, mode 0600, ``manifest.json`` last, and go to
 ``s3://<evidence_bucket>/nodes/<node>/<boot id>/<id>/``, each as soon as it is whole; what cannot be put yet is put
 later by a thread of its own, also after a restart. ``<node>`` is the instance's ARN
 (`arn:aws:ec2:<region>:<account>:instance/<instance id>`), which is what the node's role is allowed to write below;

@@ -1,0 +1,88 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.evidence.bounded import BoundedFile
+from agent.evidence.programs import ProgramError, run_program
+from tests.tools.evidence import FAILS, FLOODS, HANGS, Site, group_is_gone, within
+from tests.tools.sources import eventually
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = Site(tmp_path)
+    site.prepare()
+    return site
+
+
+def run(site: Site, text: str, *, seconds: float = 20, limit: int = 1000, file_limit: int | None = None) -> list[int]:
+    site.program("x", text)
+    out = BoundedFile(site.root / "out", limit)
+    groups: list[int] = []
+    try:
+        run_program(
+            [str(site.programs / "x")],
+            out,
+            seconds=seconds,
+            started=groups.append,
+            folder=site.root,
+            file_limit=file_limit,
+        )
+    finally:
+        out.close()
+        eventually(lambda: all(group_is_gone(group) for group in groups))
+    return groups
+
+
+def test_what_it_prints_is_kept(site: Site) -> None:
+    run(site, "#!/bin/sh\necho one\necho two >&2\n")
+    assert (site.root / "out").read_text() == "one\ntwo\n"
+
+
+def test_one_that_hangs_is_ended_with_all_that_it_began(site: Site) -> None:
+    began = time.monotonic()
+    with pytest.raises(ProgramError, match="did not end within"):
+        run(site, HANGS, seconds=1)
+    assert within(15, began)
+    assert (site.root / "out").read_text() == "begun\n"
+
+
+def test_one_that_floods_is_read_to_the_bound_and_ended(site: Site) -> None:
+    with pytest.raises(ProgramError, match="did not end"):
+        run(site, FLOODS, seconds=1)
+    assert (site.root / "out").stat().st_size == 1000
+
+
+def test_one_that_fails_says_its_status(site: Site) -> None:
+    with pytest.raises(ProgramError, match="ended with status 9"):
+        run(site, FAILS)
+    assert (site.root / "out").read_text() == "no device\n"
+
+
+def test_one_that_is_not_there_says_so(site: Site) -> None:
+    out = BoundedFile(site.root / "out", 10)
+    with pytest.raises(ProgramError, match="cannot be run"):
+        run_program([str(site.programs / "none")], out, seconds=1)
+    out.close()
+
+
+def test_a_child_that_outlives_it_and_holds_its_output_is_not_waited_for(site: Site) -> None:
+    began = time.monotonic()
+    run(site, "#!/bin/sh\nsleep 600 &\necho done\n", seconds=30)
+    assert within(20, began)
+    assert (site.root / "out").read_text() == "done\n"
+
+
+def test_a_file_that_it_writes_is_bounded(site: Site) -> None:
+    with pytest.raises(ProgramError):
+        run(site, "#!/bin/sh\nexec head -c 1000000 /dev/zero > big\n", file_limit=4096)
+    assert (site.root / "big").stat().st_size == 4096
+
+
+def test_it_hears_nothing_of_our_environment(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    run(site, "#!/bin/sh\nenv\n")
+    assert "hunter2" not in (site.root / "out").read_text()
+    assert os.environ["AWS_SECRET_ACCESS_KEY"] == "hunter2"
