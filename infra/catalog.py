@@ -66,8 +66,14 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
         "sweep": Plan(
             folder="sweep",
             size=Size(seconds=30),
-            rights=pipeline.sweep(lanes),
-            environment={**clusters, **decisions, **faults},
+            rights=pipeline.sweep(lanes, tables),
+            environment={
+                **clusters,
+                **decisions,
+                **faults,
+                **fleet,
+                "SILENT_AFTER_SECONDS": str(around.deployment.silent_after_seconds),
+            },
             dead_letters=lanes.undelivered,
         ),
         "intake": Plan(

@@ -74,6 +74,7 @@ class Deployment(_Model):
     archive_retention_days: Days = 400
     evidence_retention_days: Days = 400
     rejects_retention_days: Days = 90
+    silent_after_seconds: Annotated[int, Field(ge=120, le=3600)] = 150  # heartbeats come every 30 s
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

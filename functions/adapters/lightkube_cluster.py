@@ -71,6 +71,17 @@ class LightkubeCluster:
             )
             return [objects.read_pod(pod) for pod in map(_plain, listed) if objects.is_owned_by(pod, job.uid)]
 
+    def jobs_on(self, node: Node) -> Sequence[Job]:
+        """See the port. The label finds them; the owner's uid tells a namesake's pods from a job's own."""
+        with _calling(f"listing the pods on {node.name}"):
+            listed = self._client.list(
+                _PODS, namespace="*", labels={JOB_LABEL: None}, fields={"spec.nodeName": node.name}, chunk_size=_PAGE
+            )
+            pods = list(map(_plain, listed))
+        names = sorted({(pod["metadata"]["namespace"], pod["metadata"]["labels"][JOB_LABEL]) for pod in pods})
+        jobs = [job for job in (self.job(JobName(*name)) for name in names) if job]
+        return [job for job in jobs if any(objects.is_owned_by(pod, job.uid) for pod in pods)]
+
     def delete_pod(self, pod: Pod) -> None:
         """See the port.
 

@@ -1,6 +1,7 @@
 """Wires the instances executor to EC2, Auto Scaling and DynamoDB."""
 
 import os
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from functions.acts.executor import Executor
 from functions.acts.wiring import executor_of
 from functions.adapters.dynamodb_claims import DynamoClaims
 from functions.adapters.ec2_instances import Ec2Instances
+from functions.adapters.seen import DynamoSeen
 from functions.clients import bounded
 from functions.instances.fence import FenceNode
 from functions.instances.replace import ReplaceNode
@@ -27,8 +29,9 @@ def wired() -> Executor:
     dynamodb = boto3.client("dynamodb", config=_CLIENT)
     instances = Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT))
     claims = DynamoClaims(dynamodb, settings.incidents_table)
+    heartbeats = DynamoSeen(dynamodb, settings.fleet_table, lambda: datetime.now(UTC))
     acts: dict[Rung, Act] = {
-        Rung.FENCE_NODE: FenceNode(instances=instances, pace=settings.pace),
+        Rung.FENCE_NODE: FenceNode(instances=instances, heartbeats=heartbeats, pace=settings.pace),
         Rung.REPLACE_NODE: ReplaceNode(instances=instances, claims=claims, pace=settings.pace),
     }
     return executor_of(acts, settings, dynamodb)

@@ -20,6 +20,7 @@ from functions.kubernetes.resume import ResumeJob
 from functions.kubernetes.settings import Settings
 from functions.kubernetes.suspend import SuspendJob
 from functions.kubernetes.verify import VerifyNode
+from functions.kubernetes.witness import Witness
 from policies.contract.rungs import Rung
 
 _CLIENT = bounded()
@@ -36,7 +37,7 @@ def wired() -> Executor:
     heartbeats = DynamoSeen(dynamodb, settings.fleet_table, lambda: datetime.now(UTC))
     pace = settings.pace
     acts: dict[Rung, Act] = {
-        Rung.ISOLATE: Isolate(connect=connect),
+        Rung.ISOLATE: Isolate(connect=connect, witness=Witness(instances, heartbeats, pace)),
         Rung.SUSPEND_JOB: SuspendJob(connect=connect, instances=instances, pace=pace),
         Rung.VERIFY_NODE: VerifyNode(connect=connect, instances=instances, heartbeats=heartbeats, pace=pace),
         Rung.RESUME_JOB: ResumeJob(connect=connect, objects=objects),

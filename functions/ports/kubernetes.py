@@ -142,6 +142,10 @@ class KubernetesCluster(Protocol):
         """Return the pods that this very job (by uid) owns and the API still has."""
         ...
 
+    def jobs_on(self, node: Node) -> Sequence[Job]:
+        """Return the training jobs that have a pod on the node, by name."""
+        ...
+
     def delete_pod(self, pod: Pod) -> None:
         """Delete this very pod (by uid) at once, without waiting for its node. Gone already: nothing happens."""
         ...

@@ -1,4 +1,4 @@
-"""Wires the sweep to SQS and Kinesis."""
+"""Wires the sweep to SQS, Kinesis, DynamoDB and EC2."""
 
 import os
 from collections.abc import Callable
@@ -8,9 +8,13 @@ from typing import Any
 
 import boto3
 
+from functions.adapters.acts import DynamoDBLeaseReader
+from functions.adapters.ec2_instances import Ec2Instances
 from functions.adapters.kinesis_faults import KinesisFaults
+from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_sweeps import SqsSweeps
 from functions.clients import bounded
+from functions.sweep.look import Lookout
 from functions.sweep.settings import Settings
 from functions.sweep.sweep import sweep
 
@@ -21,12 +25,23 @@ _CLIENT = bounded()
 def wired() -> Callable[[], None]:
     """Return the sweep with its ports, made once a process."""
     settings = Settings.from_environment(os.environ)
+    dynamodb = boto3.client("dynamodb", config=_CLIENT)
+    clock = partial(datetime.now, UTC)
+    faults = KinesisFaults(boto3.client("kinesis", config=_CLIENT), settings.faults_stream)
+    lookout = Lookout(
+        signs=DynamoSeen(dynamodb, settings.fleet_table, clock),
+        instances=Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT)),
+        leases=DynamoDBLeaseReader(dynamodb, settings.fleet_table),
+        faults=faults,
+        patience=settings.patience,
+    )
     return partial(
         sweep,
         clusters=settings.clusters,
         sweeps=SqsSweeps(boto3.client("sqs", config=_CLIENT), settings.decisions_queue_url),
-        faults=KinesisFaults(boto3.client("kinesis", config=_CLIENT), settings.faults_stream),
-        clock=lambda: datetime.now(UTC),
+        faults=faults,
+        lookout=lookout,
+        clock=clock,
     )
 
 

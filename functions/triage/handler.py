@@ -45,7 +45,7 @@ def wire() -> Triage:
             kept=settings.rejects_kept,
         ),
         decisions=SqsDecisions(boto3.client("sqs", config=_CLIENT), settings.decisions_queue_url),
-        seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock)),
+        seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock), settings.seen_interval),
         telemetry=TELEMETRY,
         clock=clock,
     )

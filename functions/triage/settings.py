@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
-from functions.settings import read_number, read_text
+from functions.settings import read_number, read_text, read_time_scale
+from functions.triage.seen import INTERVAL
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Settings:
     decisions_queue_url: str
     rejects_bucket: str
     rejects_kept: timedelta
+    seen_interval: timedelta = INTERVAL
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
@@ -27,4 +29,5 @@ class Settings:
             decisions_queue_url=read_text(environ, "DECISIONS_QUEUE_URL"),
             rejects_bucket=read_text(environ, "REJECTS_BUCKET"),
             rejects_kept=timedelta(days=read_number(environ, "REJECTS_DAYS")),
+            seen_interval=INTERVAL * read_time_scale(environ),
         )

@@ -13,12 +13,27 @@ from functions.triage.records import Record
 from policies.contract.envelope import CANARY_NODE, Envelope, RejectedEvent, parse_envelope
 from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
+from policies.contract.vocabulary import Source
 from policies.evaluator import Delivery
 
 # EKS cluster names have 1 to 100 of these; an SQS group id takes 128 characters without spaces (their API references).
 _CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}")
 LONGEST_NAME, LONGEST_PATH = 256, 16
+REDRIVE = "redrive-"  # how the spool of what was sent again begins
+# Who speaks about a node from outside it.
+_OUTSIDE = frozenset({
+    Source.EC2,
+    Source.HEALTH,
+    Source.AUTOSCALING,
+    Source.SAGEMAKER,
+    Source.HYPERPOD,
+    Source.KUBERNETES,
+    Source.SLURM,
+    Source.NVSENTINEL,
+    Source.SWEEP,
+    Source.PERSON,
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,13 @@ def sort_records(records: Iterable[Record]) -> Sorted:
         else:
             batch.nodes.setdefault(NodeKey(node.cluster, node.instance_id), []).append(arrival)
     return batch
+
+
+def is_sign_of_life(envelope: Envelope) -> bool:
+    """Whether the node itself sent *envelope*, just now: one without events is a heartbeat."""
+    if envelope.spool_id.startswith(REDRIVE):
+        return False
+    return not envelope.events or any(event.source not in _OUTSIDE for event in envelope.events)
 
 
 def check_sender(envelope: Envelope) -> None:
@@ -108,6 +130,6 @@ def reject_event(arrival: Arrival, refused: RejectedEvent, place: int) -> Reject
 
 
 def _alone(envelope: Envelope, refused: RejectedEvent, reject_id: str) -> bytes:
-    shell = envelope.model_copy(update={"events": (), "first_seq": 0, "spool_id": f"redrive-{reject_id}"})
+    shell = envelope.model_copy(update={"events": (), "first_seq": 0, "spool_id": f"{REDRIVE}{reject_id}"})
     document = {**json.loads(shell.to_json()), "events": [{**refused.payload, "seq": 0}]}
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")

@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from functions.ports.heartbeats import name_of_canary
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
 from functions.triage.batching import pack
 from functions.triage.judging import judge
 from functions.triage.records import Record
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
-from functions.triage.sorting import Arrival, reject_event, sort_records
+from functions.triage.sorting import Arrival, is_sign_of_life, reject_event, sort_records
 from functions.triage.telling import tell
 from policies.contract.errors import DependencyError
 from policies.evaluator import Evaluation
@@ -53,13 +54,13 @@ class Triage:
             self.telemetry.measure_seconds("CanaryAge", max((now - sent_at).total_seconds(), 0.0))
         self._reject(batch.rejects)
         failed = self._work(batch.nodes, self.rulebooks.current() if batch.nodes else None, now)
-        self._note(batch.nodes)
+        self._note([*_heard(batch.nodes), *map(_canary, batch.canaries)])
         return [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
 
-    def _note(self, nodes: Nodes) -> None:
+    def _note(self, heard: Sequence[Heard]) -> None:
         """A sign of life that cannot be written is no reason to judge a shard again: the next one comes in seconds."""
         try:
-            self.seen.note(_heard(nodes))
+            self.seen.note(heard)
         except DependencyError as error:
             self.telemetry.count("SeenNotWritten")
             self.telemetry.warn("who was heard was not written; the next heartbeat is", reason=str(error))
@@ -124,7 +125,17 @@ def _rejects(nodes: Nodes, judged: Mapping[NodeKey, Evaluation]) -> Iterable[Rej
 
 
 def _heard(nodes: Nodes) -> Iterable[Heard]:
+    """Yield who spoke itself: what AWS or the sweep say of a node is no sign of its life."""
     for key, arrivals in nodes.items():
-        newest = max(arrivals, key=lambda arrival: arrival.record.arrived_at)
-        node = newest.delivery.parsed.envelope.node
-        yield Heard(key.cluster, key.instance_id, node.boot_id, newest.record.arrived_at)
+        own = [arrival for arrival in arrivals if is_sign_of_life(arrival.delivery.parsed.envelope)]
+        if own:
+            newest = max(own, key=lambda arrival: arrival.record.arrived_at)
+            node = newest.delivery.parsed.envelope.node
+            yield Heard(key.cluster, key.instance_id, node.boot_id, newest.record.arrived_at)
+
+
+def _canary(arrival: Arrival) -> Heard:
+    """Return that a canary came through, noted as a node is: each minute's is a boot of its own, so all are written."""
+    envelope = arrival.delivery.parsed.envelope
+    name = name_of_canary(envelope.node.instance_id)
+    return Heard(envelope.node.cluster, name, envelope.spool_id, arrival.record.arrived_at)

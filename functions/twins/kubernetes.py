@@ -85,6 +85,11 @@ class MemoryCluster:
         """See the port."""
         return [pod for pod in self.pods.values() if pod.name.startswith(f"{job.name.name}-")]
 
+    def jobs_on(self, node: Node) -> Sequence[Job]:
+        """See the port."""
+        found = (job for job in self.jobs.values() if any(pod.node == node.name for pod in self.pods_of(job)))
+        return sorted(found, key=lambda job: str(job.name))
+
     def delete_pod(self, pod: Pod) -> None:
         """See the port."""
         if self.pods.pop(pod.uid, None):

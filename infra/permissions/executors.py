@@ -62,7 +62,7 @@ def instances(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
     replace = ["autoscaling:TerminateInstanceInAutoScalingGroup"]
     return [
         *_incident(tables, grants.CLAIM_KEYS),
-        grants.allow("Describe", ("ec2:DescribeInstances", *_GROUP_LOOK), ["*"], why=grants.NO_RESOURCE),
+        grants.allow("Describe", (*_LOOK, *_GROUP_LOOK), ["*"], why=grants.NO_RESOURCE),
         grants.allow("Fence", ["ec2:StopInstances"], hosts, ours, why=_TAGGED),
         *grants.allow_if("Replace", replace, owned, ours, why=_GROUPS),
     ]

@@ -67,9 +67,19 @@ def executions(machine: stepfunctions.StateMachine) -> Statements:
     ]
 
 
-def sweep(lanes: Lanes) -> Statements:
-    """Ask coordinate to look at every open incident; put the canary on the stream."""
-    return [grants.send("Decisions", lanes.decisions), grants.put_records("Faults", lanes.faults)]
+def sweep(lanes: Lanes, tables: Tables) -> Statements:
+    """Ask coordinate to look at every open incident; put canaries and silent nodes on the stream.
+
+    Who was heard and who is worked on stand in the fleet table; whether a silent node should be alive, EC2 and Auto
+    Scaling say. It writes nothing there.
+    """
+    look = ("ec2:DescribeInstances", "ec2:DescribeInstanceStatus", "autoscaling:DescribeAutoScalingInstances")
+    return [
+        grants.send("Decisions", lanes.decisions),
+        grants.put_records("Faults", lanes.faults),
+        grants.items("Fleet", [tables.fleet], ("GetItem", "Query"), [grants.CLUSTER_KEYS]),
+        grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
+    ]
 
 
 def intake(lanes: Lanes, tables: Tables) -> Statements:

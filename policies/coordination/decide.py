@@ -12,6 +12,7 @@ from policies.coordination.asks import take_ask
 from policies.coordination.closing import take_close
 from policies.coordination.findings import take_findings
 from policies.coordination.incident import Incident, incident_id
+from policies.coordination.learning import job_in
 from policies.coordination.limits import limits_of
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
@@ -27,6 +28,8 @@ def keys_of(messages: Iterable[AnyMessage], open_incidents: Iterable[str] = ()) 
     for message in messages:
         if isinstance(message, AskMessage | CloseMessage):
             incidents.add(message.incident)
+            learned = job_in(message.report) if isinstance(message, AskMessage) else None
+            jobs.update({learned.id} if learned else ())
         elif isinstance(message, FindingsMessage):
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
             leases.update(each.generation for each in message.findings)

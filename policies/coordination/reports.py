@@ -12,6 +12,7 @@ from policies.coordination.endings import close, happen, leave_run, park, turn
 from policies.coordination.halting import why_not
 from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped, StoodAside
 from policies.coordination.incident import Incident
+from policies.coordination.learning import learn_job, stand_down
 from policies.coordination.plan import MAYBE_DEAD, RESUME_RUNGS, STOOD_ASIDE, lay_out
 from policies.coordination.proceed import Told, ended
 from policies.coordination.retreat import go_back, steps_set_aside
@@ -39,19 +40,23 @@ def merge_report(work: Working, incident: Incident, ask: AskMessage, rules: Rule
     if report.status is RungStatus.FAILED:
         return _fail(work, incident, report, rules, now)
     if report.status is RungStatus.DONE:
-        _advance(work, incident, report, now)
-    else:
-        work.incidents[incident.id] = incident.model_copy(update={"under_way": True})
+        return _advance(work, incident, report, rules, now)
+    work.incidents[incident.id] = incident.model_copy(update={"under_way": True})
     return None
 
 
-def _advance(work: Working, incident: Incident, report: RungReport, now: datetime) -> None:
+def _advance(work: Working, incident: Incident, report: RungReport, rules: Rules, now: datetime) -> Told | None:
+    stood_down = stand_down(work, incident, report, now)
+    if stood_down:
+        return ended(stood_down)
     if report.rung is Rung.RESUME_JOB and incident.job:
         work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id)
-    advanced = happen(work, incident, Advanced(report), now)
+    advanced = learn_job(happen(work, incident, Advanced(report), now), report, rules)
+    work.incidents[advanced.id] = advanced
     if report.outcome.get(STOOD_ASIDE):
         leave_run(work, advanced)
         happen(work, advanced, StoodAside(str(report.outcome[STOOD_ASIDE])), now)
+    return None
 
 
 def _falter(work: Working, incident: Incident, error: str, rules: Rules, now: datetime) -> Told | None:

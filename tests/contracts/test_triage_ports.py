@@ -14,10 +14,11 @@ from functions.adapters.node_states import DynamoNodeStates
 from functions.adapters.rejects import INLINE_BYTES, AwsRejects
 from functions.adapters.seen import BUCKETS, MOST_NODES_A_WRITE, DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
-from functions.ports.heartbeats import Heartbeats
+from functions.ports.heartbeats import Heartbeats, SignsOfLife
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, SeenWriter, StoredState
 from functions.twins.triage import MemoryDecisions, MemoryNodeStates, MemoryRejects, MemorySeen
 from policies.contract.decisions import FindingsMessage, parse_message
+from policies.contract.envelope import CANARY_NODE
 from policies.evaluator import evaluate
 from tests.tools.envelopes import NOW, at, delivery, event, rules
 from tests.tools.tables import create_tables
@@ -25,7 +26,7 @@ from tests.tools.tables import create_tables
 ONE, OTHER = NodeKey("c", "i-1"), NodeKey("c", "i-2")
 
 
-class Seen(SeenWriter, Heartbeats, Protocol):
+class Seen(SeenWriter, Heartbeats, SignsOfLife, Protocol):
     """Both sides."""
 
 
@@ -150,6 +151,15 @@ def test_a_node_was_last_seen_when_it_was_last_written(ports: Ports) -> None:
 def test_a_node_heard_before_midnight_is_still_known_after(ports: Ports) -> None:
     ports.seen.write([Heard("c", "i-1", "boot", NOW - timedelta(hours=12))])
     assert ports.seen.last_seen("c", "i-1") == NOW - timedelta(hours=12)
+
+
+def test_everyone_is_read_at_once_with_the_newest_sign(ports: Ports) -> None:
+    ports.seen.write([Heard("c", "i-1", "boot", at(-60)), Heard("c", f"{CANARY_NODE}/i-1", "sweep:1", at(-5))])
+    ports.seen.write([Heard("c", "i-1", "boot", at(-1.5)), Heard("d", "i-2", "boot", NOW)])
+    assert ports.seen.everyone("c") == {
+        "i-1": Heard("c", "i-1", "boot", at(-1.5)),
+        f"{CANARY_NODE}/i-1": Heard("c", f"{CANARY_NODE}/i-1", "sweep:1", at(-5)),
+    }
 
 
 def test_more_nodes_than_one_write_takes_are_seen_in_one_call(ports: Ports) -> None:

@@ -34,6 +34,8 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
     ("Coordinate", "Runs", ".*", "the sweep looks up an execution that was silent for three minutes"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),
     ("Instances", "Describe", "autoscaling:DescribeScalingActivities", "says why a group launches no successor"),
+    ("Instances", "Describe", "ec2:DescribeInstanceStatus", "a silent node's second witness; told in the demo"),
+    ("Sweep", "(Describe|Fleet)", ".*", "for a node that fell silent; told in the demo"),
     ("Sweep", "DeadLetters", ".*", "Lambda sends a sweep there that failed three times"),
 )
 

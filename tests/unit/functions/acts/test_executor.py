@@ -21,6 +21,7 @@ from tests.tools.act_contexts import CLUSTER as SETTINGS
 from tests.tools.act_contexts import START as NOON
 from tests.tools.act_contexts import Clock, Drive
 from tests.tools.incidents import CLUSTER, RULES, START, finding, findings
+from tests.tools.witnesses import around
 
 ENVIRONMENT = {
     "FLEET_TABLE": "fleet",
@@ -58,7 +59,7 @@ def test_a_request_becomes_a_report_that_is_json() -> None:
     incident = decision.incidents[0].after
     cluster = MemoryCluster(nodes={"n": Node("n", "1", incident.node.instance_id)})
     executor = Executor(
-        acts={Rung.ISOLATE: Isolate(connect=cluster.connect)},
+        acts={Rung.ISOLATE: Isolate(connect=cluster.connect, witness=around(lambda: START).witness)},
         incidents=MemoryActStore(documents, CLUSTER),
         leases=MemoryLeaseReader(documents),
         clusters={CLUSTER: SETTINGS.model_copy(update={"name": CLUSTER})},
@@ -99,10 +100,10 @@ def test_looks_grow_rarer_up_to_a_bound_and_waits_are_left_for_others_to_shorten
 
 def test_waiting_past_the_deadline_fails() -> None:
     clock = Clock()
-    context = Drive(Isolate(connect=MemoryCluster().connect), clock, node="i").context()
+    context = Drive(Isolate(connect=MemoryCluster().connect, witness=around(clock).witness), clock, node="i").context()
     assert Pace().wait(context, "still booting").status == "waiting"
     clock.move(900)
-    late = Drive(Isolate(connect=MemoryCluster().connect), clock, node="i")
+    late = Drive(Isolate(connect=MemoryCluster().connect, witness=around(clock).witness), clock, node="i")
     late.opened_at = NOON
     report = Pace().wait(late.context(), "still booting")
     assert (report.status, report.reason) == (

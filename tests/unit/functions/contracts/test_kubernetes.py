@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -77,6 +77,13 @@ def setting(request: pytest.FixtureRequest) -> Iterator[Setting]:
                 return dict(found)
 
             yield Setting(cluster, lambda: time.sleep(0.3), machines.off.add, template)
+
+
+def test_the_jobs_on_a_node_are_those_whose_own_pods_are_there(setting: Setting) -> None:
+    node = setting.cluster.node_named("n0")
+    assert node
+    assert [job.name for job in setting.cluster.jobs_on(node)] == [JOB]
+    assert setting.cluster.jobs_on(replace(node, name="elsewhere")) == []
 
 
 def _twin() -> Setting:

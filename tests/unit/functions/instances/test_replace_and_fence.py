@@ -3,6 +3,7 @@ import pytest
 from functions.acts.support import Pace
 from functions.instances.fence import FenceNode
 from functions.instances.replace import ReplaceNode
+from functions.twins.heartbeats import MemoryHeartbeats
 from functions.twins.instances import MemoryClaims, MemoryInstances
 from policies.contract.errors import DependencyError
 from policies.contract.rungs import RungStatus
@@ -18,6 +19,7 @@ class World:
         self.clock = Clock()
         self.instances = MemoryInstances(self.clock, launch_seconds=20, shutdown_seconds=30)
         self.claims = MemoryClaims()
+        self.heartbeats = MemoryHeartbeats()
         self.nodes = [self.instances.launch("gpus") for _ in range(4)]
         self.clock.move(3600)
 
@@ -26,7 +28,9 @@ class World:
         return Drive(act, self.clock, node=self.nodes[number], incident=incident, **more)  # type: ignore[arg-type]
 
     def fence(self, node: str) -> Drive:
-        return Drive(FenceNode(instances=self.instances, pace=Pace()), self.clock, node=node)
+        return Drive(
+            FenceNode(instances=self.instances, heartbeats=self.heartbeats, pace=Pace()), self.clock, node=node
+        )
 
     @property
     def members(self) -> tuple[str, ...]:

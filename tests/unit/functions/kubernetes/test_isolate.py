@@ -12,6 +12,7 @@ from policies.contract.rungs import RungStatus
 from tests.tools.act_contexts import INCIDENT as OURS
 from tests.tools.act_contexts import OTHER, Clock, Drive
 from tests.tools.faulty_ports import LosesAnswers
+from tests.tools.witnesses import around
 
 NODE = "i-0a"
 TAINT = Taint(ISOLATED_TAINT, OURS)
@@ -24,7 +25,8 @@ def cluster() -> MemoryCluster:
 
 
 def driven(connect: Callable[..., Any]) -> Drive:
-    return Drive(Isolate(connect=connect), Clock(), node=NODE)
+    clock = Clock()
+    return Drive(Isolate(connect=connect, witness=around(clock).witness), clock, node=NODE)
 
 
 def test_the_node_is_cordoned_and_tainted_once_however_often_it_is_asked(cluster: MemoryCluster) -> None:

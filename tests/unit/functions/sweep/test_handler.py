@@ -8,6 +8,7 @@ import pytest
 from moto import mock_aws
 
 from functions.sweep import handler
+from tests.tools.tables import create_tables
 
 CLUSTERS = json.dumps([{"name": "a", "orchestrator": "eks", "eks_cluster": "a"}])
 
@@ -18,7 +19,15 @@ def queue_url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         sqs, kinesis = boto3.client("sqs"), boto3.client("kinesis")
         url = sqs.create_queue(QueueName="decisions.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
         kinesis.create_stream(StreamName="faults", ShardCount=1)
-        for name, value in {"CLUSTERS": CLUSTERS, "DECISIONS_QUEUE_URL": url, "FAULTS_STREAM": "faults"}.items():
+        create_tables(boto3.client("dynamodb"))
+        environment = {
+            "CLUSTERS": CLUSTERS,
+            "DECISIONS_QUEUE_URL": url,
+            "FAULTS_STREAM": "faults",
+            "FLEET_TABLE": "fleet",
+            "SILENT_AFTER_SECONDS": "150",
+        }
+        for name, value in environment.items():
             monkeypatch.setenv(name, value)
         handler.wired.cache_clear()
         yield url

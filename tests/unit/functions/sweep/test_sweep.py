@@ -4,19 +4,28 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.sweep.sweep import canary, sweep
+from functions.settings import ClusterSettings
+from functions.sweep.canaries import canary
+from functions.sweep.look import Lookout
+from functions.sweep.silence import Patience
+from functions.sweep.sweep import sweep
+from functions.twins.acts import MemoryLeaseReader
 from functions.twins.faults import MemoryFaultsLane
+from functions.twins.instances import MemoryInstances
 from functions.twins.sweeps import MemorySweeps
+from functions.twins.triage import MemorySeen
 from policies.contract.envelope import CANARY_NODE, parse_envelope
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import Kind
+from policies.coordination.memory import MemoryStore
 
 NOW = datetime(2026, 3, 1, 12, 0, 7, tzinfo=UTC)
-CLUSTERS = ("a", "b")
+CLUSTERS = tuple(ClusterSettings(name=name, orchestrator="eks") for name in ("a", "b"))
 
 
 def run(sweeps: MemorySweeps, faults: MemoryFaultsLane, now: datetime = NOW) -> None:
-    sweep(clusters=CLUSTERS, sweeps=sweeps, faults=faults, clock=lambda: now)
+    lookout = Lookout(MemorySeen(), MemoryInstances(lambda: now), MemoryLeaseReader(MemoryStore()), faults, Patience())
+    sweep(clusters=CLUSTERS, sweeps=sweeps, faults=faults, lookout=lookout, clock=lambda: now)
 
 
 def test_every_cluster_gets_a_sweep_and_a_canary() -> None:
@@ -51,7 +60,7 @@ def test_a_repeat_in_the_same_minute_sweeps_nothing_twice() -> None:
 def test_a_cluster_whose_queue_refuses_stops_neither_the_other_nor_the_canary() -> None:
     sweeps, faults = MemorySweeps(), MemoryFaultsLane()
     sweeps.failing = {"a"}
-    with pytest.raises(DependencyError, match="1 of 3 sends failed"):
+    with pytest.raises(DependencyError, match="1 of 5 parts failed"):
         run(sweeps, faults)
     assert [message.cluster for message in sweeps.sent] == ["b"]
     assert len(faults.accepted) == 2

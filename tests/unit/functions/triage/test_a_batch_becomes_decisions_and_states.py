@@ -6,7 +6,7 @@ from datetime import datetime
 from functions.ports.triage import NodeKey, StoredState
 from functions.twins.triage import MemoryNodeStates
 from policies.contract.envelope import CANARY_NODE
-from policies.contract.vocabulary import Kind
+from policies.contract.vocabulary import Kind, Source
 from policies.node_state import NodeState
 from tests.tools.envelopes import NOW, at, envelope, event, node
 from tests.tools.triage_bench import Bench
@@ -52,13 +52,28 @@ def test_overflow_and_stream_together_count_once() -> None:
     assert bench.telemetry.counts["EventsRepeated"] == 1
 
 
-def test_a_canary_is_measured_and_leaves_no_trace() -> None:
+def test_a_canary_is_measured_and_noted_and_leaves_no_state() -> None:
     bench = Bench()
     canary = envelope(event(0, kind=Kind.PIPELINE_CANARY), identity=node().model_copy(update={"name": CANARY_NODE}))
     bench.take(canary)
     assert bench.telemetry.counts == {"CanariesSeen": 1}
     assert bench.telemetry.seconds == [("CanaryAge", 1.0)]
     assert bench.states.stored == {}
+    assert bench.seen.last_seen("c", f"{CANARY_NODE}/i-1") == NOW
+
+
+def test_what_others_say_of_a_node_is_no_sign_of_its_life() -> None:
+    bench = Bench()
+    said = event(0, kind=Kind.NODE_SILENT).model_copy(update={"source": Source.SWEEP})
+    bench.take(envelope(said))
+    assert bench.seen.writes == 0
+    bench.take(envelope(said, event(1)))
+    assert bench.seen.last_seen("c", "i-1") == NOW
+
+
+def test_what_was_sent_again_by_a_person_is_no_sign_of_life() -> None:
+    bench = Bench()
+    bench.take(envelope(event(0)).model_copy(update={"spool_id": "redrive-1"}))
     assert bench.seen.writes == 0
 
 

@@ -1,0 +1,122 @@
+"""What a report teaches an incident: the run whose pods are on the node, or that the node is well after all."""
+
+from policies.contract.decisions import Answer, AskMessage, RungReport
+from policies.contract.events import JobRef
+from policies.contract.rungs import Rung
+from policies.contract.vocabulary import Action, Kind
+from policies.coordination.decide import decide, keys_behind, keys_of
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.memory import MemoryStore
+from policies.coordination.snapshot import Change, Decision
+from policies.coordination.states import IncidentStatus
+from tests.tools.incidents import CLUSTER, JOB, REPLACE, RULES, Fact, ask, at, finding, findings, plan, report
+
+RUN = {"id": "train/llm", "orchestrator": "eks", "checkpoint": "s3://ckpt/llm"}
+REST = [
+    Rung.COLLECT_EVIDENCE,
+    Rung.FENCE_NODE,
+    Rung.SUSPEND_JOB,
+    Rung.REPLACE_NODE,
+    Rung.VERIFY_NODE,
+    Rung.CHOOSE_CHECKPOINT,
+    Rung.RESUME_JOB,
+    Rung.CONFIRM_RESUME,
+]
+
+
+class Table:
+    """Reads only what the decision asks for, as coordinate does."""
+
+    def __init__(self, do: tuple[Action, ...] = REPLACE) -> None:
+        self.store = MemoryStore()
+        self.take(0, findings(finding(job=None, kind=Kind.NODE_SILENT, policy=plan(*do))))
+        self.id = self.incident.id
+        self.answer(25, ask(self.id))
+
+    @property
+    def incident(self) -> Incident:
+        return self.store.all_incidents()[0]
+
+    def take(self, seconds: float, *messages: object) -> Decision:
+        first = self.store.read(CLUSTER, keys_of(messages))  # type: ignore[arg-type]
+        behind = keys_behind(first, messages, at(seconds), RULES)  # type: ignore[arg-type]
+        snapshot = first.merged(self.store.read(CLUSTER, behind))
+        decision = decide(snapshot, messages, at(seconds), rules=RULES)  # type: ignore[arg-type]
+        assert not decision.refused
+        for change in (change for changes in decision.rounds for change in changes):
+            self.store.write(change)
+        return decision
+
+    def answer(self, seconds: float, message: AskMessage) -> Answer:
+        (reply,) = self.take(seconds, message).replies
+        return reply.answer
+
+    def isolated(self, **outcome: Fact) -> RungReport:
+        return report(Rung.ISOLATE, when=at(26), isolated="n", **outcome)
+
+
+def rungs(incident: Incident) -> list[Rung]:
+    return [each.rung for each in incident.rungs]
+
+
+def test_a_silent_node_names_no_run_so_nothing_is_planned_for_one() -> None:
+    table = Table()
+    assert table.incident.job is None
+    assert Rung.SUSPEND_JOB not in rungs(table.incident)
+
+
+def test_the_run_that_was_found_on_the_node_is_suspended_and_resumed() -> None:
+    table = Table()
+    answer = table.answer(26, ask(table.id, 1, report=table.isolated(job=RUN)))
+    assert answer.rung is Rung.COLLECT_EVIDENCE
+    assert table.incident.job == JobRef.model_validate(RUN)
+    assert rungs(table.incident) == [Rung.ISOLATE, *REST]
+
+
+def test_the_run_is_held_with_those_who_hold_it_already() -> None:
+    table = Table()
+    table.store.write(Change(None, Job(cluster=CLUSTER, id="train/llm", holds=("other",), resumes=2)))
+    table.answer(26, ask(table.id, 1, report=table.isolated(job=RUN)))
+    table.answer(27, ask(table.id, 2, report=report(Rung.COLLECT_EVIDENCE, when=at(27))))
+    answer = table.answer(28, ask(table.id, 3, report=report(Rung.FENCE_NODE, when=at(28))))
+    assert answer.rung is Rung.SUSPEND_JOB
+    job = table.store.read(CLUSTER, keys_of([ask(table.id, 1, report=table.isolated(job=RUN))])).jobs["train/llm"]
+    assert (set(job.holds), job.resumes) == ({"other", table.id}, 2)
+
+
+def test_the_same_report_again_changes_nothing() -> None:
+    table = Table()
+    message = ask(table.id, 1, report=table.isolated(job=RUN))
+    table.answer(26, message)
+    before = table.incident
+    table.answer(27, message)
+    assert table.incident == before
+
+
+def test_a_policy_that_does_not_resume_leaves_the_run_alone() -> None:
+    table = Table((Action.ISOLATE, Action.REPLACE_NODE))
+    table.answer(26, ask(table.id, 1, report=table.isolated(job=RUN)))
+    assert Rung.SUSPEND_JOB not in rungs(table.incident)
+
+
+def test_what_is_no_run_teaches_nothing() -> None:
+    table = Table()
+    table.answer(26, ask(table.id, 1, report=table.isolated(job={"rank": "?"})))
+    assert table.incident.job is None
+
+
+def test_a_run_that_is_known_stays() -> None:
+    table = Table()
+    known = table.incident.model_copy(update={"job": JOB})
+    table.store.write(Change(table.incident, known.model_copy(update={"version": known.version + 1})))
+    table.answer(26, ask(table.id, 1, report=table.isolated(job={"id": "other/run"})))
+    assert table.incident.job == JOB
+
+
+def test_a_node_that_speaks_again_before_anything_was_done_ends_the_incident() -> None:
+    table = Table()
+    answer = table.answer(26, ask(table.id, 1, report=report(Rung.ISOLATE, when=at(26), recovered="heard again")))
+    assert answer.verdict == "closed"
+    assert (table.incident.status, table.incident.outcome) == (IncidentStatus.CLOSED, "recovered")
+    assert table.incident.reason == "heard again"
