@@ -1,0 +1,99 @@
+"""What is mounted on the node: the kernel's list, each file system once.
+
+A reader; it decides which list is the node's own and which of many mounts of a file system stands for it. It must not
+know what is wrong with a mount.
+
+Source: proc_pid_mountinfo(5). A container's overlays, bind mounts and secrets repeat few devices by the hundred.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.fabric.sysfs import link_name
+
+LONGEST = 8 << 20  # bytes; a node with 250 pods has some thousand mounts of 200 bytes
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One mount. ``path`` is as the node sees it; ``options`` are the mount's, ``super_options`` the file system's."""
+
+    device: str  # major:minor
+    root: str
+    path: str
+    options: frozenset[str]
+    kind: str
+    source: str
+    super_options: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MountList:
+    """The mounts that the agent looks at, and the folder below which their paths are found by this process."""
+
+    file: Path
+    below: str
+
+    def read(self) -> list[Mount]:
+        """Return each file system once; OSError when the list cannot be read."""
+        with self.file.open("rb") as file:
+            return by_device(parse(file.read(LONGEST).decode("utf-8", "surrogateescape")))
+
+    def reach(self, mount: Mount) -> str:
+        """Return the path by which this process reaches *mount*."""
+        return self.below + mount.path if self.below else mount.path
+
+
+def mounts_of_node(procfs: Path) -> MountList:
+    """Return the list of the agent's own namespace, or of the node's first process where its /proc is seen apart."""
+    if procfs == Path("/proc"):
+        return MountList(procfs / "self/mountinfo", "")
+    return MountList(procfs / "1/mountinfo", str(procfs / "1/root"))
+
+
+# 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+def parse(text: str) -> list[Mount]:
+    """Return the mounts that *text* lists; a line in another form is passed over."""
+    return [mount for line in text.splitlines() if (mount := _parse_line(line)) is not None]
+
+
+def _parse_line(line: str) -> Mount | None:
+    before, found, after = line.partition(" - ")
+    fields, rest = before.split(" "), after.split(" ")
+    if not found or len(fields) < 6 or len(rest) < 3:  # noqa: PLR2004 - the fields that are read
+        return None
+    return Mount(
+        device=fields[2],
+        root=_plain(fields[3]),
+        path=_plain(fields[4]),
+        options=frozenset(fields[5].split(",")),
+        kind=rest[0],
+        source=_plain(rest[1]),
+        super_options=frozenset(rest[2].split(",")),
+    )
+
+
+def _plain(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), text)
+
+
+def by_device(mounts: Iterable[Mount]) -> list[Mount]:
+    """Return for each file system the mount that stands for it: writable, of its root rather than a part, short."""
+    chosen: dict[str, Mount] = {}
+    for mount in mounts:
+        held = chosen.get(mount.device)
+        if held is None or _rank(mount) < _rank(held):
+            chosen[mount.device] = mount
+    return list(chosen.values())
+
+
+def _rank(mount: Mount) -> tuple[bool, bool, int]:
+    return ("ro" in mount.options, mount.root != "/", len(mount.path))
+
+
+def device_name(mount: Mount, sysfs: Path) -> str:
+    """Return the device as the kernel's log names it (`nvme1n1`, `dm-0`), or the mount's source where it has none."""
+    return link_name(sysfs / "dev/block" / mount.device) or mount.source.rpartition("/")[2] or mount.source

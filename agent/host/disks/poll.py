@@ -1,0 +1,74 @@
+"""Local file systems: how full they are, and which the kernel made read-only.
+
+The sizes are asked for in the prober: a path that leads over a hung mount, or a disk that died, may not come back. Each
+of the two is known without the other. It must not know where the lines are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.host.disks import full, read_only
+from agent.host.disks.mountinfo import Mount, MountList, device_name
+from agent.polls.reading import Instant, Memory, NotMeasured, Reading
+from agent.prober.client import ProbeError
+from policies.contract.vocabulary import Kind
+
+MOST_DISKS = 64  # file systems; a p5 has 8 disks of its own and a few of EBS
+Ask = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
+"""Paths -> what `agent.host.mounts.topic` answers for each; ProbeError when the prober does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPoll:
+    """Looks at what *mounts* lists."""
+
+    mounts: MountList
+    ask: Ask
+    sysfs: Path
+    fstab: Path
+
+    def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
+        """See `Poll`."""
+        del now
+        mounts = self.mounts.read()
+        return [*self._read_only(mounts, memory), *self._full(mounts, memory)]
+
+    def _read_only(self, mounts: Sequence[Mount], memory: Memory) -> list[Reading]:
+        meant = read_only.meant_writable(_read(self.fstab))
+        before, now = set(memory.get("writable", ())), {mount.device for mount in mounts}
+        found = [
+            read_only.judge(
+                mount,
+                device_name(mount, self.sysfs),
+                meant=mount.device in before or mount.path in meant,
+            )
+            for mount in mounts
+        ]
+        memory["writable"] = sorted(before & now | {mount.device for mount in mounts if read_only.is_writable(mount)})
+        return [reading for reading in found if reading]
+
+    def _full(self, mounts: Sequence[Mount], memory: Memory) -> list[Reading]:
+        local = [mount for mount in mounts if full.counts(mount)][:MOST_DISKS]
+        try:
+            answers = self.ask([self.mounts.reach(mount) for mount in local])
+        except ProbeError:
+            return [NotMeasured(frozenset({Kind.STORAGE_FULL}))]
+        levels = memory.setdefault("levels", {})
+        found: list[Reading] = []
+        unknown = False
+        for mount in local:
+            usage = answers.get(self.mounts.reach(mount), {}).get("usage")
+            if usage is None:
+                unknown = True
+                continue
+            found += full.judge(mount, device_name(mount, self.sysfs), full.Usage(*usage), levels)
+        return [*found, NotMeasured(frozenset({Kind.STORAGE_FULL}))] if unknown else found
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
