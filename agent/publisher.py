@@ -43,6 +43,17 @@ class Clocks:
     monotonic: Callable[[], float]
 
 
+@dataclass(frozen=True, slots=True)
+class LaneState:
+    """How a lane is. Times are of the monotonic clock; None: it never put anything, it does not refuse."""
+
+    name: str
+    last_put: float | None
+    refusing_since: float | None
+    tries: int
+    error: str
+
+
 @dataclass(slots=True)
 class _Outlet:
     """A lane, when it may be tried and since when it refuses."""
@@ -53,19 +64,23 @@ class _Outlet:
     next_try: float = 0.0
     refusing_since: float | None = None
     told_at: float | None = None
+    last_put: float | None = None
+    error: str = ""
 
     def refused(self, now: float, jitter: float, error: DependencyError) -> None:
         """Wait up to twice as long as the last time before the next try."""
         if self.refusing_since is None:
             self.refusing_since = now
+        self.error = str(error)
         self.next_try = now + jitter * min(_CAP_SECONDS, _BASE_SECONDS * 2.0 ** min(self.tries, 16))
         self.tries += 1
         if self.told_at is None or now - self.told_at >= _LOG_AGAIN_SECONDS:
             self.told_at = now
             log.warning("lane refuses", extra={"lane": self.name, "error": str(error), "tries": self.tries})
 
-    def accepted(self) -> None:
+    def accepted(self, now: float) -> None:
         """Forget that it ever refused."""
+        self.last_put, self.error = now, ""
         if self.told_at is not None:
             log.warning("lane accepts again", extra={"lane": self.name, "tries": self.tries})
         self.tries, self.next_try, self.refusing_since, self.told_at = 0, 0.0, None, None
@@ -95,6 +110,7 @@ class Publisher:
         self._clocks = clocks
         self._jitter = jitter
         self._heartbeat_at = clocks.monotonic()
+        self.alive_at = clocks.monotonic()  # when it last did what was due: what the watchdog goes by
 
     def run(self, stop: threading.Event) -> None:
         """Send until *stop*."""
@@ -119,12 +135,17 @@ class Publisher:
 
     def step(self, *, heartbeat: bool = True) -> float:
         """Do what is due now; return for how many seconds nothing is, unless something is appended."""
-        now = self._clocks.monotonic()
+        now = self.alive_at = self._clocks.monotonic()
         if now >= self._kinesis.next_try and self._send_all(now, heartbeat=heartbeat):
             return 0.0
         if self._overflow and self._overflow_opens(now) and self._send_severe(self._overflow, now):
             return 0.0
         return self._until_due(self._clocks.monotonic())
+
+    def lanes(self) -> list[LaneState]:
+        """Return how each lane is; what it reads may change meanwhile, and only informs."""
+        outlets = [self._kinesis, *([self._overflow] if self._overflow else [])]
+        return [LaneState(one.name, one.last_put, one.refusing_since, one.tries, one.error) for one in outlets]
 
     def _send_all(self, now: float, *, heartbeat: bool) -> bool:
         spool_id, next_seq = self._spool.heartbeat  # before taking: what comes in between is not promised as sent
@@ -162,7 +183,7 @@ class Publisher:
         except DependencyError as error:
             outlet.refused(self._clocks.monotonic(), self._jitter(), error)
             return False
-        outlet.accepted()
+        outlet.accepted(self._clocks.monotonic())
         if outlet is self._kinesis:
             self._heartbeat_at = self._clocks.monotonic() + self._pace.heartbeat
         return True

@@ -25,6 +25,7 @@ from agent.spool.journal import Journal
 from agent.spool.limits import Loss, SpoolLimits, excess_events, expired_events, loss_of
 from agent.spool.state import Progress, SpoolState, WaitingEvent, encode, event_line, progress_entry, ranges_of
 from policies.contract.events import FaultEvent
+from policies.contract.vocabulary import Severity
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,8 @@ class Spool:
         self._in_flight: set[int] = set()
         self._changed = threading.Condition()
         self._version = 0
+        self._listeners: list[Callable[[Sequence[FaultEvent]], None]] = []
+        self._severe = 0
         self._disk = Disk(path, journal, contents=self._state.lines, clock=clock)
         self._durable_id = True
         self._moved: dict[tuple[str, int], int] = {}  # what is under way under an older id -> its seq now
@@ -76,11 +79,18 @@ class Spool:
             self._disk.write(event_line(added, progress_entry(progress) if progress else None))
             for event in added:
                 self._state.add(event)
+            self._severe += sum(event.rank >= Severity.ERROR.rank for event in added)
             if progress:
                 self._state.advance(progress)
             self._make_room(now)
             self._renounce()
             self._notify()
+        for listener in self._listeners:
+            listener(events)
+
+    def listen(self, listener: Callable[[Sequence[FaultEvent]], None]) -> None:
+        """Call *listener* with what is appended from now on, in the thread that appends: it has to return at once."""
+        self._listeners.append(listener)
 
     def take(self, max_bytes: int, *, max_events: int = 500, min_rank: int = 0) -> Batch | None:
         """Return the oldest events of at least this severity that are not under way, and mark them so; None: none."""
@@ -159,6 +169,18 @@ class Spool:
         """How many events nobody has acknowledged."""
         with self._changed:
             return len(self._state.waiting)
+
+    @property
+    def severe(self) -> int:
+        """How many events of severity error and above were appended by this process."""
+        with self._changed:
+            return self._severe
+
+    @property
+    def bytes_waiting(self) -> int:
+        """How many bytes they have."""
+        with self._changed:
+            return self._state.bytes_waiting
 
     @property
     def on_disk(self) -> bool:
