@@ -8,9 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from agent.coalesce import Seen
-from agent.job_file import JobSource
 from agent.parsers.sighting import NODE
-from agent.processes import job_of_process, rank_of_process
 from agent.spool.limits import Loss
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent, JobRef, Scalar, cut_message
@@ -24,35 +22,32 @@ JobFinder = Callable[[Seen], JobRef | None]
 """What was seen -> the job that it hit, as far as the node knows."""
 
 
-def job_of_node(job_file: JobSource) -> JobFinder:
-    """Return the finder that believes the job file, and asks the process that a record names for its rank and job."""
+PodFinder = Callable[[Seen], str]
+"""What was seen -> the name of the pod that it hit, empty where nobody knows."""
 
-    def find(seen: Seen) -> JobRef | None:
-        told, pid = job_file(), seen.sighting.attributes.get("pid")
-        if not isinstance(pid, int):
-            return told
-        if told is None:
-            return job_of_process(pid)
-        rank = rank_of_process(pid)
-        return told if rank is None else told.model_copy(update={"rank": rank})
 
-    return find
+def no_pod(_seen: Seen) -> str:
+    """Know no pod."""
+    return ""
 
 
 class EventMaker:
     """Makes the events of one source of one node."""
 
-    def __init__(self, node: NodeIdentity, source: Source, job: JobFinder) -> None:
-        """Speak for *source* on *node*; *job* is asked for each event."""
+    def __init__(self, node: NodeIdentity, source: Source, job: JobFinder, pod: PodFinder = no_pod) -> None:
+        """Speak for *source* on *node*; *job* and *pod* are asked for each event."""
         self._node = node
         self._source = source
         self._job = job
+        self._pod = pod
 
     def event(self, seen: Seen) -> FaultEvent:
         """Return what *seen* is, with a count of 1."""
         sighting = seen.sighting
         message, cut = cut_message(seen.message)
         attributes: dict[str, Scalar] = dict(sighting.attributes)
+        if "pod" not in attributes and (pod := self._pod(seen)):
+            attributes["pod"] = pod
         if cut or seen.cut:
             attributes["truncated"] = True
         return FaultEvent(
@@ -95,6 +90,15 @@ def loss_event(node: NodeIdentity, spool_id: str, loss: Loss, at: datetime) -> F
     message = f"the spool lost {loss.count} events ({loss.reason}), seqs {loss.first_seq} to {loss.last_seq}"
     cursor = f"loss:{spool_id}:{loss.reason}:{loss.first_seq}-{loss.last_seq}:{loss.count}"
     return _about_itself(node, kind, cursor, at, attributes=attributes, message=message)
+
+
+def hung_event(node: NodeIdentity, source: str, began: float, at: datetime) -> FaultEvent:
+    """Return the event that tells that *source* waits for a call, begun so many seconds after boot, for too long."""
+    attributes: dict[str, Scalar] = {"reason": "hung", "of": source}
+    message = f"a call of {source} does not come back: what it would see goes unseen"
+    return _about_itself(
+        node, Kind.PIPELINE_GAP, f"hung:{source}:{began:.6f}", at, attributes=attributes, message=message
+    )
 
 
 def _about_itself(

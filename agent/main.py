@@ -33,8 +33,10 @@ from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
 from agent.envelopes import EnvelopeMaker
-from agent.events import job_of_node, loss_event
+from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
+from agent.job.table import ProcessTable
+from agent.job.whereabouts import Whereabouts
 from agent.job_file import JobFile
 from agent.logs import log_to_stderr
 from agent.polls.source import since_boot
@@ -89,7 +91,9 @@ def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, sto
     silent = threading.Event()
     threading.Thread(target=spool.keep_durable, args=(silent,), name="disk", daemon=True).start()
     vitals, prober = Vitals(since_boot), Prober(TOPICS)
-    wiring = Wiring(settings, node, spool, utc_now, job_of_node(JobFile(settings.job_file)), vitals, prober)
+    table = ProcessTable(settings.beats, settings.procfs, since_boot, host_name=os.uname().nodename)
+    whereabouts = Whereabouts(JobFile(settings.job_file), table, settings.procfs)
+    wiring = Wiring(settings, node, spool, utc_now, whereabouts, table, vitals, prober)
     reading = [start(name, run, stop, vitals) for name, run in sources_of(wiring).items()]
     sending = start("publisher", publisher.run, silent, vitals)
     stop.wait()

@@ -10,7 +10,8 @@ cgroup plugins (`.../job_123/step_0`).
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -21,6 +22,8 @@ PROC = Path("/proc")
 _READ_BYTES = 64 * 1024
 _PROCESSES_LOOKED_AT, _FILES_LOOKED_AT = 4096, 512
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+_LOCAL_RANKS = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
+_LONGEST_RANK, _POD_NAME = 7, 253
 _SLURM_CGROUP = re.compile(r"/job_([0-9]{1,10})(?:/|$)", re.MULTILINE)
 _KUBEFLOW_MASTER = re.compile(r"^([a-z0-9][a-z0-9-]{0,200})-(?:master|worker)-0(?:\.|$)")
 _NAMESPACE_OF_MASTER = re.compile(r"^[^.]+\.([a-z0-9-]{1,63})(?:\.svc|$)")
@@ -29,15 +32,40 @@ _NAMESPACE_OF_MASTER = re.compile(r"^[^.]+\.([a-z0-9-]{1,63})(?:\.svc|$)")
 def job_of_process(pid: int, proc: Path = PROC) -> JobRef | None:
     """Return the job of process *pid* and its rank, as far as the system tells; None when it tells no job."""
     environ = _environ(proc / str(pid) / "environ")
-    rank = next((int(environ[name]) for name in _RANKS if environ.get(name, "").isdigit()), None)
+    rank = _first_number(environ, _RANKS)
     found = _from_environ(environ) or _from_cgroup(_read(proc / str(pid) / "cgroup"))
     return found.model_copy(update={"rank": rank}) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTells:
+    """What one process's environment and cgroup tell. ``job`` has no rank; None and empty are not told."""
+
+    job: JobRef | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    pod: str = ""
+    cgroup: str = ""
+
+
+def read_process(pid: int, proc: Path = PROC, host_name: str = "") -> ProcessTells:
+    """Return what process *pid* tells of itself. On *host_name* a pod of the host's network has the host's name."""
+    environ, cgroup = _environ(proc / str(pid) / "environ"), _read(proc / str(pid) / "cgroup")
+    pod = environ.get("POD_NAME") or environ.get("HOSTNAME", "")
+    is_pod = "KUBERNETES_SERVICE_HOST" in environ and pod != host_name and len(pod) <= _POD_NAME
+    return ProcessTells(
+        job=_from_environ(environ) or _from_cgroup(cgroup),
+        rank=_first_number(environ, _RANKS),
+        local_rank=_first_number(environ, _LOCAL_RANKS),
+        pod=pod if is_pod else "",
+        cgroup=_cgroup_path(cgroup),
+    )
 
 
 def rank_of_process(pid: int, proc: Path = PROC) -> int | None:
     """Return the rank of process *pid*, even where nothing tells its job."""
     environ = _environ(proc / str(pid) / "environ")
-    return next((int(environ[name]) for name in _RANKS if environ.get(name, "").isdigit()), None)
+    return _first_number(environ, _RANKS)
 
 
 def writers_of(inode: int, device: int, proc: Path = PROC) -> Iterator[int]:
@@ -86,6 +114,21 @@ def _from_environ(environ: Mapping[str, str]) -> JobRef | None:
 def _from_cgroup(text: str) -> JobRef | None:
     match = _SLURM_CGROUP.search(text)
     return JobRef(id=match[1], orchestrator=Orchestrator.SLURM) if match else None
+
+
+def _first_number(environ: Mapping[str, str], names: Sequence[str]) -> int | None:
+    words = (environ.get(name, "") for name in names)
+    return next(
+        (int(word) for word in words if word.isdecimal() and word.isascii() and len(word) <= _LONGEST_RANK), None
+    )
+
+
+def _cgroup_path(text: str) -> str:
+    """Return the path of version 2, else that of version 1's memory."""
+    lines = [line.split(":", 2) for line in text.splitlines() if line.count(":") >= 2]  # noqa: PLR2004 - id:controllers:path
+    paths = {controllers: path for _, controllers, path in lines}
+    unified = paths.get("", "/")
+    return (unified if unified != "/" else paths.get("memory", "/")).lstrip("/")
 
 
 def _environ(path: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ from agent.journal.source import JournalSettings, JournalSource
 from agent.kernel_log.source import KernelLogSource, LogSettings
 from agent.service_logs import ServiceLogSource
 from agent.training_logs.source import TrainingLogSettings, TrainingLogSource
+from agent.training_logs.rank import JobSources
 from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
 
@@ -38,7 +39,8 @@ def log_sources(wiring: Wiring) -> dict[str, Run]:
     if settings.training_logs:
         chosen = TrainingLogSettings(settings.training_logs, settings.training_logs_at_most)
         maker = partial(EventMaker, node, Source.TRAINING_LOG)
-        found["training_log"] = TrainingLogSource(chosen, spool, maker, JobFile(settings.job_file), clock=clock).run
+        jobs = JobSources(JobFile(settings.job_file), wiring.job.node_job)
+        found["training_log"] = TrainingLogSource(chosen, spool, maker, jobs, clock=clock, proc=settings.procfs).run
     if settings.journal_units:
         journal = JournalSettings(settings.journal_units, node.boot_id)
         found["journal"] = JournalSource(journal, spool, wiring.maker(Source.JOURNAL), clock=clock).run

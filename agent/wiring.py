@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.events import EventMaker, JobFinder
+from agent.events import EventMaker
 from agent.evidence.request import Evidence
+from agent.job.table import ProcessTable
+from agent.job.whereabouts import Whereabouts
 from agent.polls.reading import Poll
 from agent.polls.source import Pace, PollSource, since_boot
 from agent.prober.client import Prober
@@ -21,20 +23,24 @@ Run = Callable[[threading.Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """One agent's parts. ``job`` finds the job that an event of this node concerns; ``evidence`` None: none is kept."""
+    """One agent's parts. ``job`` finds the job that an event concerns, ``table`` is who trains here.
+
+    ``evidence`` None: none is kept.
+    """
 
     settings: Settings
     node: NodeIdentity
     spool: Spool
     clock: Callable[[], datetime]
-    job: JobFinder
+    job: Whereabouts
+    table: ProcessTable
     vitals: Vitals
     prober: Prober
     evidence: Evidence | None = None
 
     def maker(self, source: Source) -> EventMaker:
         """Return what makes the events of *source*."""
-        return EventMaker(self.node, source, self.job)
+        return EventMaker(self.node, source, self.job, self.job.pod)
 
     def poll(self, name: str, poll: Poll, source: Source, *, every: float, deadline: float = 10.0) -> Run:
         """Return the source *name* that measures *poll* every so many seconds."""

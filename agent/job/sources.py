@@ -3,8 +3,6 @@
 from agent.job.cgroups.oom import OomPoll
 from agent.job.rhythm import Bounds
 from agent.job.stalled import StalledPoll
-from agent.job.table import ProcessTable
-from agent.polls.source import since_boot
 from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
 
@@ -14,9 +12,8 @@ _MOST_SECONDS = 2.0
 def sources(wiring: Wiring) -> dict[str, Run]:
     """Return what to run for each source, by the name that the log and the spool know it by."""
     settings = wiring.settings
-    table = ProcessTable(settings.beats, settings.procfs, since_boot)
     bounds = Bounds(settings.hang_after_seconds, settings.slow_phase_seconds)
-    stalled = StalledPoll(table, settings.procfs, bounds)
+    stalled = StalledPoll(wiring.table, settings.procfs, bounds)
     every = min(_MOST_SECONDS, settings.hang_after_seconds / 2)
     return {
         "heartbeat": wiring.poll("heartbeat", stalled, Source.HEARTBEAT, every=every),

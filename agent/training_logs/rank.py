@@ -3,11 +3,12 @@
 A timeout or a lost peer is told of the process that printed it, which is usually the victim: no event from here names a
 GPU or the node as its component. How a process ended says less than why: an exit code or a kill after a stronger word
 of the same log names that word as its cause. Decides what of a job is known, the nearest evidence first: the line, the
-file's name, the process that writes the file, the job file. It must not know files beyond their names.
+file's name, the process that writes the file, the job file; where none of them knows, what the node does. It must not
+know files beyond their names.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.coalesce import Seen
@@ -20,8 +21,23 @@ from agent.training_logs.whereabouts import Progress, read_name
 from policies.contract.events import JobRef, Scalar
 from policies.contract.vocabulary import Kind
 
+
+def no_job() -> JobRef | None:
+    """Know of no job."""
+    return None
+
+
 Writer = Callable[[], JobRef | None]
 """Returns the job of the process that writes the log, asked when there is a fault; an empty id: only its rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSources:
+    """What is asked for the job: the ``file``, which wins, and ``node``, what the node itself knows, at last."""
+
+    file: JobSource
+    node: JobSource = no_job
+
 
 _ENDINGS = frozenset({Kind.TRAINING_KILLED, Kind.PROCESS_EXITED, Kind.JOB_FAILED})
 _NAME_KEPT = 200
@@ -31,11 +47,11 @@ _SAME_END_TICKS = 10 * 60 * 1_000_000  # a launcher waits minutes for its childr
 class RankLog:
     """What is known of one rank's log while it is followed."""
 
-    def __init__(self, path: Path, job_file: JobSource, writer: Writer) -> None:
+    def __init__(self, path: Path, jobs: JobSources, writer: Writer) -> None:
         """Nothing was read yet."""
         self._name = read_name(path)
         self._file = str(path)
-        self._job_file = job_file
+        self._jobs = jobs
         self._writer = writer
         self._progress = Progress()
         self._loss = LossWatch()
@@ -59,14 +75,19 @@ class RankLog:
 
     def _where(self) -> dict[str, Scalar]:
         """What the log itself tells, so that an event says it even where nobody knows the job."""
-        told = {"rank": self._name.rank, "step": self._progress.step, "epoch": self._progress.epoch}
+        told: dict[str, Scalar | None] = {
+            "rank": self._name.rank,
+            "step": self._progress.step,
+            "epoch": self._progress.epoch,
+            "pod": self._name.pod or None,
+        }
         return {name: value for name, value in told.items() if value is not None}
 
     def job(self, seen: Seen) -> JobRef | None:
         """Return the job and where it is, as far as anything tells."""
-        told, written = self._job_file(), self._writer()
+        told, written = self._jobs.file(), self._writer()
         named = self._name.job
-        found = told or named or (written if written and written.id else None)
+        found = told or named or (written if written and written.id else None) or self._jobs.node()
         if found is None:
             return None
         said = seen.sighting.attributes.get("rank")  # the line's word, else the name's

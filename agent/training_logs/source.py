@@ -20,13 +20,12 @@ from agent.follow.reader import FixedPlace, LogGap
 from agent.follow.tail import FileTail
 from agent.follow.watch import FileWatch
 from agent.follow.work import READ_SECONDS, LogWork
-from agent.job_file import JobSource
 from agent.processes import PROC
 from agent.spool.spool import Spool
 from agent.spool.state import Progress
 from agent.training_logs.followed import Followed
 from agent.training_logs.lines import parse_rank_line
-from agent.training_logs.rank import RankLog
+from agent.training_logs.rank import JobSources, RankLog
 from agent.training_logs.selection import Candidate, Selection, matching
 from agent.training_logs.writer import WriterOf
 from policies.contract.events import JobRef
@@ -57,7 +56,7 @@ class TrainingLogSource:
         settings: TrainingLogSettings,
         spool: Spool,
         maker: MakeMaker,
-        job_file: JobSource,
+        jobs: JobSources,
         *,
         clock: Callable[[], datetime],
         proc: Path = PROC,
@@ -66,7 +65,7 @@ class TrainingLogSource:
         self._settings = settings
         self._spool = spool
         self._maker = maker
-        self._job_file = job_file
+        self._jobs = jobs
         self._clock = clock
         self._proc = proc
         self._left_out = 0
@@ -148,7 +147,7 @@ class TrainingLogSource:
     def _follow(self, candidate: Candidate, start: int, watch: FileWatch, before: Candidate | None = None) -> Followed:
         path, name = candidate.path, _name(candidate.path)
         place = self._spool.progress(name)
-        rank = RankLog(path, self._job_file, WriterOf(candidate, self._proc))
+        rank = RankLog(path, self._jobs, WriterOf(candidate, self._proc))
         tail = FileTail(
             path,
             place.cursor if place else FilePlace(0, 0, b"", before.inode).as_json() if before else None,

@@ -31,10 +31,11 @@ _LINE_LOOKED_AT = 2048
 
 @dataclass(frozen=True, slots=True)
 class NameTells:
-    """What a file's name tells. ``job`` has no rank."""
+    """What a file's name tells. ``job`` has no rank, ``pod`` is empty where it is no pod's."""
 
     rank: int | None = None
     job: JobRef | None = None
+    pod: str = ""
 
 
 def read_name(path: Path) -> NameTells:
@@ -52,8 +53,8 @@ def read_name(path: Path) -> NameTells:
 def _pod(namespace: str, pod: str) -> NameTells:
     match = _POD_OF_JOB.match(pod)
     if match is None:
-        return NameTells()
-    return NameTells(None, JobRef(id=f"{namespace}/{match[1]}", orchestrator=Orchestrator.EKS))
+        return NameTells(pod=pod)
+    return NameTells(None, JobRef(id=f"{namespace}/{match[1]}", orchestrator=Orchestrator.EKS), pod)
 
 
 class Progress:

@@ -7,6 +7,7 @@ from pathlib import Path
 from agent.events import EventMaker
 from agent.main import utc_now
 from agent.spool.spool import Spool
+from agent.training_logs.rank import JobSources
 from agent.training_logs.source import TrainingLogSettings, TrainingLogSource
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Source
@@ -36,7 +37,7 @@ class Ranks:
                 TrainingLogSettings((str(self.folder / pattern),), at_most),
                 spool,
                 lambda job: EventMaker(NODE, Source.TRAINING_LOG, job),
-                lambda: self.job,
+                JobSources(lambda: self.job),
                 clock=utc_now,
                 proc=self.proc,
             )

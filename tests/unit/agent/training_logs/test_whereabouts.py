@@ -49,7 +49,13 @@ def test_step_and_epoch_of_the_usual_trainers(line: str, step: int | None, epoch
     ],
 )
 def test_what_a_file_s_name_tells(name: str, rank: int | None, job: JobRef | None) -> None:
-    assert read_name(Path(name)) == NameTells(rank, job)
+    assert read_name(Path(name)) == NameTells(rank, job, read_name(Path(name)).pod)
+
+
+def test_a_pod_s_log_tells_its_pod() -> None:
+    pods = ("ml_llama-worker-3", "ml_web-5d8f9")
+    names = [Path(f"/var/log/pods/{pod}_0b1c2d3e-0000-4000-8000-000000000000/x/0.log") for pod in pods]
+    assert [read_name(name).pod for name in names] == ["llama-worker-3", "web-5d8f9"]
 
 
 def test_the_wrapping_of_kubelet_and_docker_is_taken_off() -> None:
