@@ -119,6 +119,7 @@ class Soak:
             "KERNEL_LOG": self._logs.kernel,
             "TRAINING_LOGS": self._folder / "ranks" / "*.log*",
             "JOURNAL_UNITS": "containerd.service",
+            "HOST_CHECKS": "false",
             "SERVICE_LOGS": "",
             "SPOOL_DIR": self._folder / "spool",
         }

@@ -44,6 +44,7 @@ class World:
             "KERNEL_LOG": self.log,
             "SPOOL_DIR": self.folder / "spool",
             "JOURNAL_UNITS": "",
+            "HOST_CHECKS": "false",  # what the tests' own machine is like is no part of them
             "SERVICE_LOGS": "",
             **settings,
         }

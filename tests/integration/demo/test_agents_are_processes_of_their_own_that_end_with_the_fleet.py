@@ -29,6 +29,7 @@ def environment(folder: Path, number: int) -> dict[str, str]:
         "RELIGHT_AGENT_SPOOL_DIR": str(folder / f"spool-{number}"),
         "RELIGHT_AGENT_STOP_SECONDS": "0.2",
         "RELIGHT_AGENT_JOURNAL_UNITS": "",
+        "RELIGHT_AGENT_HOST_CHECKS": "false",
     }
 
 

@@ -50,7 +50,8 @@ def test_where_the_nodes_proc_is_seen_apart_its_first_process_says_what_is_mount
     mounts = mounts_of_node(Path("/host/proc"))
     (mount,) = parse("1 1 8:1 / /data rw - ext4 /dev/sda1 rw")
     assert str(mounts.file) == "/host/proc/1/mountinfo"
-    assert mounts.reach(mount) == "/host/proc/1/root/data"
+    assert mounts.below == "/host/proc/1/root"
+    assert mounts.reach(mount) == f"{mounts.below}/data"
 
 
 @given(st.text(alphabet=" -:/\\0123456789abrw,\n", max_size=200))

@@ -82,7 +82,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     with image.open("wb") as file:
         file.truncate(16 << 20)
     subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
-    done = subprocess.run(["mount", "-o", "loop,errors=continue", image, folder], capture_output=True, text=True)
+    words = ["mount", "-o", "loop,errors=continue", str(image), str(folder)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
     yield folder
