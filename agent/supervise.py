@@ -25,7 +25,7 @@ class _Failures:
         self._name = name
         self._said: tuple[str, float] | None = None
 
-    def tell(self, error: Exception, wait: float) -> None:
+    def tell(self, error: BaseException, wait: float) -> None:
         """Log *error* unless the same was said within the hour."""
         text, now = f"{type(error).__name__}: {error}", time.monotonic()
         if self._said and self._said[0] == text and now - self._said[1] < _SAID_AGAIN_SECONDS:
@@ -47,7 +47,7 @@ def keep_running(name: str, run: Callable[[threading.Event], None], stop: thread
         vitals.running(name)
         try:
             run(stop)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other sources go on and this one tries again
+        except BaseException as error:  # noqa: BLE001 - whatever it is, SystemExit too: the others go on, this tries again
             if time.monotonic() - began > _RAN_WELL_SECONDS:
                 wait = _FIRST_SECONDS
             failures.tell(error, wait)

@@ -56,6 +56,11 @@ class Vitals:
         finally:
             self._change(name, began=None, due=None)
 
+    def forget(self, name: str) -> None:
+        """Say that *name* runs no longer."""
+        with self._lock:
+            self._sources.pop(name, None)
+
     def overdue(self) -> list[Vital]:
         """Return the sources whose call should have come back."""
         now = self._ticks()
