@@ -21,10 +21,10 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 
 COMPILE := $(UV) pip compile -q --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
-.PHONY: help setup lock format lint types imports drift schemas check test soak fuzz bench demo synth layer clean
+.PHONY: help setup lock format lint types imports drift schemas check test test-frameworks soak fuzz bench demo synth layer clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/ok ## the environment, from the locks
 
@@ -45,6 +45,8 @@ lock: | .venv/ok ## renew requirements/*.txt from pyproject.toml and install the
 	@$(COMPILE) $(ARGS) --universal --python-version 3.11 -c requirements/dev.txt pyproject.toml -o requirements/agent.txt
 	@$(COMPILE) $(ARGS) --python-version 3.14 --python-platform aarch64-manylinux2014 \
 		-c requirements/dev.txt requirements/layer.in -o requirements/layer.txt
+	@$(COMPILE) $(ARGS) --universal --python-version 3.11 --overrides requirements/frameworks.overrides \
+		-c requirements/dev.txt requirements/frameworks.in -o requirements/frameworks.txt
 	@$(MAKE) setup
 
 format: .venv/ok ## rewrite the code in the house style
@@ -57,7 +59,7 @@ types: .venv/ok ## mypy, strict, tests too
 	@$(BIN)/mypy --no-error-summary
 
 imports: .venv/ok ## which room may import which
-	@told=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$told"; exit 1; }
+	@told=$$(PYTHONPATH=training $(BIN)/lint-imports --no-logo 2>&1) || { echo "$$told"; exit 1; }
 
 drift: .venv/ok ## are the JSON Schemas what the models say?
 	@$(PY) -m tests.tools.schemas
@@ -69,6 +71,15 @@ check: lint types imports drift ## everything but the tests
 
 test: .venv/ok ## all tests that need no account
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+test-frameworks: build/frameworks/.ok ## the callbacks on the real Lightning and Trainer (4.5 GB, an environment of its own)
+	@build/frameworks/bin/python -m pytest -q --confcutdir=tests/frameworks -o filterwarnings=default tests/frameworks $(ARGS)
+
+build/frameworks/.ok: requirements/frameworks.txt .venv/ok
+	@echo "Installing PyTorch, Lightning and transformers into build/frameworks (4.5 GB); this may take some minutes." >&2
+	@test -x build/frameworks/bin/python || $(PYTHON) -m venv build/frameworks
+	@$(UV) pip sync -q --python build/frameworks/bin/python --require-hashes requirements/frameworks.txt
+	@touch $@
 
 fuzz: .venv/ok ## the agent's readers on made-up bytes, if atheris is installed (ARGS=SECONDS)
 	@$(PY) -m tests.fuzz $(ARGS)

@@ -46,8 +46,8 @@ def test_a_lock_holds_hashes_and_no_address(lock: Path) -> None:
     assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links| @ ", text)
 
 
-def test_the_four_locks_are_the_only_ones() -> None:
-    assert [lock.stem for lock in LOCKS] == ["agent", "bootstrap", "dev", "layer"]
+def test_the_five_locks_are_the_only_ones() -> None:
+    assert [lock.stem for lock in LOCKS] == ["agent", "bootstrap", "dev", "frameworks", "layer"]
     assert not list(ROOT.glob("uv.lock"))
 
 
