@@ -34,7 +34,9 @@ def log_sources(wiring: Wiring) -> dict[str, Run]:
     settings, node, spool, clock = wiring.settings, wiring.node, wiring.spool, wiring.clock
     kernel = LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start, settings.driver_version)
     found: dict[str, Run] = {
-        "kernel_log": KernelLogSource(kernel, spool, wiring.maker(Source.KERNEL_LOG), clock=clock).run
+        "kernel_log": KernelLogSource(
+            kernel, spool, wiring.maker(Source.KERNEL_LOG), clock=clock, xids=wiring.xids
+        ).run
     }
     if settings.training_logs:
         chosen = TrainingLogSettings(settings.training_logs, settings.training_logs_at_most)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from agent.events import EventMaker
@@ -15,6 +15,7 @@ from agent.prober.client import Prober
 from agent.settings import Settings
 from agent.spool.spool import Spool
 from agent.vitals import Vitals
+from agent.xid_ledger import XidLedger
 from policies.contract.envelope import NodeIdentity
 from policies.contract.vocabulary import Source
 
@@ -37,6 +38,7 @@ class Wiring:
     vitals: Vitals
     prober: Prober
     evidence: Evidence | None = None
+    xids: XidLedger = field(default_factory=XidLedger)
 
     def maker(self, source: Source) -> EventMaker:
         """Return what makes the events of *source*."""

@@ -26,6 +26,7 @@ from agent.parsers.registry import parse_sightings, unknown_layout
 from agent.parsers.sighting import Sighting
 from agent.spool.spool import Spool
 from agent.spool.state import Progress
+from agent.xid_ledger import XidLedger
 from policies.contract.catalog.nvlink5 import DriverLayout
 from policies.contract.vocabulary import Source
 
@@ -85,13 +86,18 @@ class KernelLogSource:
         *,
         clock: Callable[[], datetime],
         uptime: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
+        xids: XidLedger | None = None,
     ) -> None:
-        """Read what *settings* name; events go to *spool*. *uptime* is in seconds since boot, suspended time too."""
+        """Read what *settings* name; events go to *spool*. *uptime* is in seconds since boot, suspended time too.
+
+        The Xids that it tells are noted in *xids*, by that clock.
+        """
         self._settings = settings
         self._spool = spool
         self._maker = maker
         self._clock = clock
         self._uptime = uptime
+        self._xids = xids
 
     def run(self, stop: threading.Event) -> None:
         """Read until *stop*; OSError when the log cannot be read: call it again later, it goes on where it was."""
@@ -99,8 +105,15 @@ class KernelLogSource:
         reader = open_reader(self._settings, place, self._clock)
         booted = self._clock() - timedelta(seconds=self._uptime()) - _CLOCKS_DIFFER
         classifier = KernelClassifier(booted, LoadedDriver(self._settings.driver))
-        work = LogWork(NAME, self._spool, self._maker, classifier.classify, place)
+        work = LogWork(NAME, self._spool, self._maker, lambda item: self._note(classifier.classify(item)), place)
         follow(reader, work, stop, joined=Joiner().take)
+
+    def _note(self, found: list[Sighting]) -> list[Sighting]:
+        for sighting in found:
+            xid, part = sighting.attributes.get("xid"), sighting.component
+            if self._xids is not None and isinstance(xid, int) and part is not None:
+                self._xids.note(part.pci, xid, self._uptime())
+        return found
 
 
 class KernelClassifier:

@@ -33,7 +33,9 @@ _RECOVERY = re.compile(
     r"(?:0x([0-9A-Fa-f]{1,4})(?![0-9A-Fa-f]))?\s{0,4}\(?([A-Za-z0-9 ]{0,48})"
 )
 # Number and name of each action. 0 to 4 are NVML's nvmlDeviceGpuRecoveryAction_t (nvml.h); 5 to 7 the driver's own.
-_ACTIONS = ("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "imex_domain", "bus_reset", "reboot")
+RECOVERY_ACTIONS = (
+    *("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "imex_domain", "bus_reset", "reboot"),
+)
 # What drivers print for them; 2 was "Node Reboot Required" and became "OS Reboot", 1 "GPU Reset Required" and "PF FLR".
 _PRINTED = {
     "none": 0,
@@ -95,8 +97,8 @@ def _recovery(match: re.Match[str]) -> Details:
     if action is None:
         return found, None
     found["recovery_action"] = action
-    if action < len(_ACTIONS):
-        found["recovery"] = _ACTIONS[action]
+    if action < len(RECOVERY_ACTIONS):
+        found["recovery"] = RECOVERY_ACTIONS[action]
     if before:
         found["recovery_action_before"] = int(before, 16)
     return found, Severity.INFO if action == 0 else None  # back to none: recovered

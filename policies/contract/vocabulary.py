@@ -150,6 +150,7 @@ class Kind(StrEnum):
     GPU_RESET = "gpu.reset"
     GPU_DRIVER_HUNG = "gpu.driver_hung"  # a call into NVIDIA's driver did not come back within its deadline
     GPU_HELD = "gpu.held"  # a process that is over, or cannot end, keeps a GPU from others
+    GPU_HEALTH_FAILED = "gpu.health_failed"  # a health watch of DCGM, of something that nothing else here measures
     NVLINK_ERROR = "nvlink.error"
     NVLINK_DOWN = "nvlink.down"
     NVSWITCH_SXID = "nvswitch.sxid"

@@ -1,0 +1,30 @@
+"""Which NVIDIA GPUs are on the PCI bus, whether or not a driver knows them.
+
+Source: Documentation/ABI/testing/sysfs-bus-pci (vendor, class); PCI class 0x03 is a display controller, and a data
+centre's GPU is a 3D controller (0x0302) of vendor 0x10de. It must not know NVML.
+"""
+
+from pathlib import Path
+
+_VENDOR = "0x10de"
+_CLASS = "0x03"
+
+
+def gpus_on_bus(sysfs: Path) -> list[str]:
+    """Return their addresses as ``dddd:bb:dd``, in order; empty where the bus cannot be seen."""
+    try:
+        devices = sorted((sysfs / "bus" / "pci" / "devices").iterdir())
+    except OSError:
+        return []
+    return [device.name.partition(".")[0].lower() for device in devices if _is_gpu(device)]
+
+
+def _is_gpu(device: Path) -> bool:
+    return _read(device / "vendor") == _VENDOR and _read(device / "class").startswith(_CLASS)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip().lower()
+    except (OSError, UnicodeDecodeError):
+        return ""
