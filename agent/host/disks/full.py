@@ -4,7 +4,7 @@ Decides which file systems count and where the lines are. Pure: how they are mea
 on them.
 """
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from agent.host.disks.mountinfo import Mount
@@ -66,6 +66,16 @@ def judge(mount: Mount, device: str, usage: Usage, levels: MutableMapping[str, s
         sighting = Sighting(Kind.STORAGE_FULL, severity, Component(type=ComponentType.MOUNT), attributes)
         found.append(Holds(sighting, f"{mount.path} is {percent} % full of {what}", again=3600.0))
     return found
+
+
+def still_there(levels: Mapping[str, str], devices: Collection[str]) -> dict[str, str]:
+    """Return what was said of *devices*, and forget the others: they are no longer mounted."""
+    return {key: level for key, level in levels.items() if key.rpartition(" ")[0] in devices}
+
+
+def was_said(device: str, levels: Mapping[str, str]) -> bool:
+    """Tell whether *device* was full when it was last seen."""
+    return any(f"{device} {what}" in levels for what in _WARNING)
 
 
 def _severity(what: str, usage: Usage, before: str | None) -> Severity | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from agent.fabric.sysfs import link_name
 
 LONGEST = 8 << 20  # bytes; a node with 250 pods has some thousand mounts of 200 bytes
+_OWN = Path("/proc")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
@@ -32,15 +33,23 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class MountList:
-    """The mounts that the agent looks at, and the folder below which their paths are found by this process."""
+    """The node's mounts, and the folder below which their paths are found by this process."""
 
-    file: Path
+    procfs: Path
     below: str
 
     def read(self) -> list[Mount]:
         """Return each file system once; OSError when the list cannot be read."""
-        with self.file.open("rb") as file:
-            return by_device(parse(file.read(LONGEST).decode("utf-8", "surrogateescape")))
+        return by_device(parse(self._text().decode("utf-8", "surrogateescape")))
+
+    def _text(self) -> bytes:
+        """The list of the first process: systemd shows its services one in which all is read-only, or hidden."""
+        try:
+            return _head(self.procfs / "1/mountinfo")
+        except OSError:
+            if self.procfs != _OWN:
+                raise
+            return _head(self.procfs / "self/mountinfo")
 
     def reach(self, mount: Mount) -> str:
         """Return the path by which this process reaches *mount*."""
@@ -48,10 +57,24 @@ class MountList:
 
 
 def mounts_of_node(procfs: Path) -> MountList:
-    """Return the list of the agent's own namespace, or of the node's first process where its /proc is seen apart."""
-    if procfs == Path("/proc"):
-        return MountList(procfs / "self/mountinfo", "")
-    return MountList(procfs / "1/mountinfo", str(procfs / "1/root"))
+    """Return where the node's mounts are listed, and reached: by the root of its first process if that is not ours.
+
+    To follow that root takes CAP_SYS_PTRACE. Without it our own paths are taken; who asks compares the devices.
+    """
+    first = procfs / "1"
+    return MountList(procfs, "" if procfs == _OWN and not _is_elsewhere(first) else str(first / "root"))
+
+
+def _is_elsewhere(first: Path) -> bool:
+    try:
+        return (first / "ns/mnt").readlink() != (_OWN / "self/ns/mnt").readlink()
+    except OSError:
+        return False
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LONGEST)
 
 
 # 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue

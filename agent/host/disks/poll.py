@@ -55,16 +55,25 @@ class DiskPoll:
             answers = self.ask([self.mounts.reach(mount) for mount in local])
         except ProbeError:
             return [NotMeasured(frozenset({Kind.STORAGE_FULL}))]
-        levels = memory.setdefault("levels", {})
+        devices = {device_name(mount, self.sysfs): mount for mount in local}
+        levels = full.still_there(memory.get("levels", {}), devices)
+        memory["levels"] = levels
         found: list[Reading] = []
-        unknown = False
-        for mount in local:
-            usage = answers.get(self.mounts.reach(mount), {}).get("usage")
-            if usage is None:
-                unknown = True
-                continue
-            found += full.judge(mount, device_name(mount, self.sysfs), full.Usage(*usage), levels)
-        return [*found, NotMeasured(frozenset({Kind.STORAGE_FULL}))] if unknown else found
+        unknown: list[str] = []
+        for device, mount in devices.items():
+            answer = answers.get(self.mounts.reach(mount), {})
+            if "usage" in answer and _is_of(mount, answer["device"]):
+                found += full.judge(mount, device, full.Usage(*answer["usage"]), levels)
+            else:
+                unknown.append(device)
+        # What was never seen holds up no other: conditions of a kind clear together.
+        lost = len(unknown) == len(devices) > 0 or any(full.was_said(device, levels) for device in unknown)
+        return [*found, NotMeasured(frozenset({Kind.STORAGE_FULL}))] if lost else found
+
+
+def _is_of(mount: Mount, device: str) -> bool:
+    """Tell whether the path led to *mount*, or to what hides it from us; each subvolume of btrfs has its own number."""
+    return device == mount.device or mount.kind == "btrfs"
 
 
 def _read(path: Path) -> str:

@@ -5,9 +5,9 @@ thread of its own, at most one under way at a time; an ask takes what came back 
 out. Standard library only. It must not know which mounts matter.
 
     ask     {"paths": ["/", "/fsx"]}
-    answer  {"/": {"usage": [size, used, available, inodes, inodes available], "took": 0.0001},
+    answer  {"/": {"usage": [size, used, available, inodes, inodes available], "device": "259:1", "took": 0.0001},
              "/fsx": {"out": 31.5},                                   seconds, no answer yet
-             "/home": {"error": "ESTALE", "took": 0.2}}
+             "/data": {"error": "ESTALE", "took": 0.2}}
 """
 
 import errno
@@ -45,10 +45,11 @@ class _Call:
 def look(path: str) -> Answer:
     """Ask the file system at *path* for its size (a server has to answer that) and for the folder itself."""
     size = os.statvfs(path)
-    os.stat(path)  # noqa: PTH116 - the call that may hang, and nothing around it
+    device = os.stat(path).st_dev  # noqa: PTH116 - the call that may hang, and nothing around it
     block = size.f_frsize
     used = (size.f_blocks - size.f_bfree) * block
-    return {"usage": [size.f_blocks * block, used, size.f_bavail * block, size.f_files, size.f_favail]}
+    usage = [size.f_blocks * block, used, size.f_bavail * block, size.f_files, size.f_favail]
+    return {"usage": usage, "device": f"{os.major(device)}:{os.minor(device)}"}
 
 
 class MountTopic:

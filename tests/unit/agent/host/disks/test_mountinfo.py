@@ -1,8 +1,10 @@
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.host.disks import mountinfo
 from agent.host.disks.mountinfo import by_device, device_name, mounts_of_node, parse
 
 NODE = r"""
@@ -41,15 +43,21 @@ def test_a_device_has_the_name_that_the_kernels_log_gives_it(tmp_path: Path) -> 
 
 
 def test_this_machines_own_list_is_read() -> None:
-    mounts = mounts_of_node(Path("/proc"))
-    assert "/" in {mount.path for mount in mounts.read()}
-    assert mounts.below == ""
+    assert "/" in {mount.path for mount in mounts_of_node(Path("/proc")).read()}
+
+
+def test_where_the_first_process_shows_no_list_our_own_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/mountinfo").write_text(NODE)
+    monkeypatch.setattr(mountinfo, "_OWN", tmp_path)
+    assert mounts_of_node(tmp_path).reach(mounts_of_node(tmp_path).read()[0]) == "/"
+    with pytest.raises(FileNotFoundError):
+        mounts_of_node(tmp_path / "host").read()
 
 
 def test_where_the_nodes_proc_is_seen_apart_its_first_process_says_what_is_mounted() -> None:
     mounts = mounts_of_node(Path("/host/proc"))
     (mount,) = parse("1 1 8:1 / /data rw - ext4 /dev/sda1 rw")
-    assert str(mounts.file) == "/host/proc/1/mountinfo"
     assert mounts.below == "/host/proc/1/root"
     assert mounts.reach(mount) == f"{mounts.below}/data"
 
