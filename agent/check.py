@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
 from agent.check_result import CheckResult
+from agent.commands.checks import checks as check_commands
 from agent.events import loss_event
 from agent.fabric.checks import checks as check_fabric
 from agent.gpu.checks import checks as check_gpu
@@ -46,7 +47,7 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     yield _try("journal", partial(_journal, settings))
     yield _try("spool", partial(_spool, settings))
     yield _try("job file", partial(_job_file, settings.job_file))
-    for group in (check_gpu, check_fabric, check_host, check_job):
+    for group in (check_gpu, check_fabric, check_host, check_job, check_commands):
         yield from group(settings)
     region = partial(find_region, settings, environ, metadata)
     yield _try("kinesis", lambda: f"{settings.stream} is {KinesisLane(settings.stream, region()).check()}")

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,7 @@ class Prober:
         self._pause, self._not_before = _FIRST_PAUSE, 0.0
         self._given_up: list[subprocess.Popen[bytes]] = []
         self._closed = False
+        self._resting = 0
 
     @property
     def pid(self) -> int | None:
@@ -100,6 +101,22 @@ class Prober:
         if "error" in asked.answer:
             raise ProbeFailedError(asked.answer["error"], asked.answer.get("type", ""))
         return asked.answer["ok"]
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """End the child, and begin none meanwhile: it holds every GPU open, and what is open cannot be reset."""
+        with self._lock:
+            self._resting += 1
+            process, self._process = self._process, None
+            self._fail_all("the prober rests")
+        if process:
+            _end(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._resting -= 1
+                self._not_before = 0.0  # it was ended, it did not end
 
     def close(self) -> None:
         """End the child."""
@@ -133,6 +150,8 @@ class Prober:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._closed:
             raise ProbeFailedError("the prober is closed")
+        if self._resting:
+            raise ProbeFailedError("the prober rests while a GPU is reset")
         if self._process is None:
             if time.monotonic() < self._not_before:
                 raise ProbeFailedError("the prober ended and waits before it begins again")

@@ -117,6 +117,15 @@ def test_a_closed_prober_says_so(prober: Prober) -> None:
         prober.ask("one", {}, SOON)
 
 
+def test_while_it_rests_there_is_no_child_and_after_it_there_is_one_again(prober: Prober) -> None:
+    child = prober.ask("one", {}, SOON)["pid"]
+    with prober.resting():
+        assert not _is_alive(child)
+        with pytest.raises(ProbeFailedError, match="rests"):
+            prober.ask("one", {}, SOON)
+    assert prober.ask("one", {}, SOON)["pid"] != child
+
+
 def test_the_child_is_small() -> None:
     script = "import agent.prober.child, sys; print(sorted({'pydantic', 'boto3', 'asyncio'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -1,0 +1,89 @@
+"""The thread that looks for commands: what it says of this node, and that a fault makes it look soon."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.commands.pacing import Pacing, ServerClock
+from agent.commands.source import CommandSource, Node
+from agent.commands.table import NodeTable
+from agent.commands.worker import Clocks
+from agent.main import utc_now
+from agent.spool.spool import Spool
+from functions.twins.commands import MemoryCommands, MemoryNodeTable
+from policies.contract.commands.command import CommandRecord, CommandStatus, Look, new_command
+from policies.contract.commands.operations import Operation, ResetGpu
+from policies.contract.errors import DependencyError
+from policies.contract.vocabulary import Severity
+from tests.tools.agent_events import make_event
+from tests.tools.command_doings import FakeDoing
+from tests.tools.commands import NODE
+from tests.tools.sources import eventually, following, started
+
+
+class Counting(MemoryNodeTable):
+    """Counts looks; the first ``away`` of them fail."""
+
+    looks = 0
+    away = 0
+
+    def look(self) -> Look:
+        self.looks += 1
+        if self.looks <= self.away:
+            raise DependencyError("DynamoDB is not reached.")
+        return super().look()
+
+
+@contextmanager
+def looking(folder: Path, table: NodeTable, fake: FakeDoing, calm: float) -> Iterator[Spool]:
+    def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
+        node = Node(spool, "b", frozenset({Operation.RESET_GPU}), 5.0, time.monotonic)
+        clocks = Clocks(ServerClock(utc_now, time.monotonic), Pacing(calm, time.monotonic))
+        return started(CommandSource(table, {Operation.RESET_GPU: fake}, node, clocks).run, stop)
+
+    with following(folder, begin) as spool:
+        yield spool
+
+
+def issue(commands: MemoryCommands) -> CommandRecord:
+    return commands.put(new_command("0c" * 16, NODE, Operation.RESET_GPU, ResetGpu(), utc_now()))
+
+
+def is_done(commands: MemoryCommands, record: CommandRecord) -> bool:
+    stands = commands.get(NODE, record.command.id)
+    return stands is not None and stands.status is CommandStatus.DONE
+
+
+def test_it_says_what_the_node_takes_and_does_what_is_there(tmp_path: Path) -> None:
+    commands, fake = MemoryCommands(), FakeDoing()
+    record = issue(commands)
+    with looking(tmp_path, commands.of(NODE), fake, 0.05):
+        eventually(lambda: is_done(commands, record))
+    taken = commands.taken(NODE, utc_now())
+    assert taken
+    assert (taken.operations, taken.boot_id) == ((Operation.RESET_GPU,), "b")
+    assert len(fake.runs) == 1
+
+
+def test_a_severe_event_makes_a_calm_node_look_at_once_and_a_mild_one_does_not(tmp_path: Path) -> None:
+    commands = MemoryCommands()
+    table = Counting(commands, NODE)
+    with looking(tmp_path, table, FakeDoing(), 60.0) as spool:
+        eventually(lambda: table.looks == 1)
+        record = issue(commands)
+        spool.append([make_event("mild", Severity.WARNING)])
+        spool.append([make_event("severe", Severity.ERROR)])
+        eventually(lambda: is_done(commands, record))
+    assert spool.severe == 1
+
+
+def test_a_table_that_was_away_is_found_again(tmp_path: Path) -> None:
+    commands = MemoryCommands()
+    table = Counting(commands, NODE)
+    table.away = 3
+    record = issue(commands)
+    with looking(tmp_path, table, FakeDoing(), 0.02):
+        eventually(lambda: is_done(commands, record))
+    assert table.looks > 3
