@@ -13,10 +13,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
+from agent.commands.settings import CommandsSettings
+from agent.evidence.settings import EvidenceSettings
 from agent.fabric.settings import FabricSettings
 from agent.gpu.settings import GpuSettings
 from agent.host.settings import HostSettings
 from agent.job.settings import JobSettings
+from agent.status.settings import StatusSettings
 from policies.contract.envelope import explain
 from policies.contract.errors import SettingsError
 
@@ -38,7 +41,9 @@ def _split(value: object) -> object:
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
-class Settings(GpuSettings, FabricSettings, HostSettings, JobSettings):
+class Settings(
+    GpuSettings, FabricSettings, HostSettings, JobSettings, CommandsSettings, EvidenceSettings, StatusSettings
+):
     """All settings of `relight agent`. Only ``cluster`` and ``stream`` have no default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
