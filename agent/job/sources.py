@@ -1,21 +1,28 @@
 """Which sources this folder has on this node. Decides only what is wired to what."""
 
 from agent.job.cgroups.oom import OomPoll
+from agent.job.exit_listener import ExitListener
+from agent.job.exits import ExitPoll
+from agent.job.hung import HungPoll
 from agent.job.rhythm import Bounds
 from agent.job.stalled import StalledPoll
 from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
 
 _MOST_SECONDS = 2.0
+_HUNG_EVERY_SECONDS = 5.0
 
 
 def sources(wiring: Wiring) -> dict[str, Run]:
     """Return what to run for each source, by the name that the log and the spool know it by."""
-    settings = wiring.settings
+    settings, table, proc = wiring.settings, wiring.table, wiring.settings.procfs
     bounds = Bounds(settings.hang_after_seconds, settings.slow_phase_seconds)
-    stalled = StalledPoll(wiring.table, settings.procfs, bounds)
-    every = min(_MOST_SECONDS, settings.hang_after_seconds / 2)
+    soon = min(_MOST_SECONDS, settings.hang_after_seconds / 2)
+    later = min(_HUNG_EVERY_SECONDS, settings.hang_after_seconds / 2)
+    exits = ExitPoll(table, proc, ExitListener)
     return {
-        "heartbeat": wiring.poll("heartbeat", stalled, Source.HEARTBEAT, every=every),
+        "heartbeat": wiring.poll("heartbeat", StalledPoll(table, proc, bounds), Source.HEARTBEAT, every=soon),
+        "process": wiring.poll("process", HungPoll(table, proc, bounds), Source.PROCESS, every=later),
+        "process_exit": wiring.poll("process_exit", exits, Source.PROCESS, every=_MOST_SECONDS),
         "cgroup": wiring.poll("cgroup", OomPoll(settings.sysfs), Source.CGROUP, every=_MOST_SECONDS),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.job.beat import Phase
 from agent.job.matching import Matched
-from agent.job.proc import ProcessStat, cpu_of_tree
+from agent.job.proc import PF_EXITING, ProcessStat, cpu_of_tree, read_status
 from agent.job.rhythm import Bounds, Rhythm, follow_beat
 from agent.job.table import ProcessTable
 from agent.parsers.sighting import Sighting
@@ -88,6 +88,10 @@ def _words(one: Watched) -> str:
     return f"{who} has not beaten for {one.rhythm.silent:.0f} s {where}{usual}{how}"
 
 
+def _is_over(process: ProcessStat) -> bool:
+    return not process.is_alive or bool(process.flags & PF_EXITING)
+
+
 class StalledPoll:
     """Looks whether each process that beats still does."""
 
@@ -104,14 +108,19 @@ class StalledPoll:
             del rhythms[name]
         watched = []
         for one in files:
-            if one.process is None or not one.process.is_alive or one.beat.phase is Phase.ENDED:
+            if one.process is None or _is_over(one.process) or one.beat.phase is Phase.ENDED:
                 rhythms.pop(one.name, None)  # the spool keeps memory: what is gone takes no room
                 continue
             rhythm = follow_beat(rhythms.setdefault(one.name, {}), one.beat, now.ticks, self._bounds)
             watched.append(Watched(one, one.process, rhythm, None))
+        watched = [one for one in watched if not (one.stands_still(self._bounds) and self._is_killed(one))]
         still = [one.process.pid for one in watched if one.stands_still(self._bounds)]
         self._cpu = {pid: seen for pid, seen in self._cpu.items() if pid in still}
         return judge_stalled([replace(one, cpu=self._share(one, now, still)) for one in watched], self._bounds)
+
+    def _is_killed(self, one: Watched) -> bool:
+        """Tell whether it will go on no more: `hung` tells of one that was killed and cannot end."""
+        return read_status(self._proc, one.process.pid).killed
 
     def _share(self, one: Watched, now: Instant, still: Sequence[int]) -> float | None:
         """Return the share of a core that the process and its children use, once it was looked at twice."""

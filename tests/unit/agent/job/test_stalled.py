@@ -126,6 +126,13 @@ def test_a_process_that_is_gone_ended_or_was_replaced_is_no_hang(node: Node) -> 
     assert node.look_for(300) == []
 
 
+@pytest.mark.parametrize("end", [{"killed": True}, {"flags": 0x404}, {"state": "Z"}])
+def test_one_that_is_ending_is_no_hang(node: Node, end: dict[str, Any]) -> None:
+    node.train()
+    node.process(**{"state": "D", **end})
+    assert node.look_for(300) == []
+
+
 def test_a_stopped_process_stands_still_in_any_phase_and_the_others_wait_for_it(node: Node) -> None:
     node.process(8)
     node.train(20, (7, 8))
