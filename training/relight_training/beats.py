@@ -16,7 +16,7 @@ from threading import Lock
 
 from relight_training import folder, standing
 from relight_training.beatfile import BeatFile, make
-from relight_training.header import Header, describe, encode
+from relight_training.header import RANKS, Header, describe, encode, number
 from relight_training.layout import PHASES
 from relight_training.version import VERSION
 
@@ -105,6 +105,12 @@ def finish() -> None:
         file, _process.file, _process.try_at = _process.file, None, 0.0
         if file is not None:
             file.end()
+
+
+def leads() -> bool:
+    """Whether this is the rank that writes what is written once: the first one, or the only one."""
+    rank = _process.facts.get("rank")
+    return not (number(os.environ, RANKS) if rank is None else rank)
 
 
 def path() -> str | None:

@@ -16,7 +16,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from relight_training import beats, progress
-from relight_training.header import RANKS, number
 from relight_training.places import Folder, Place, UnreadableError, place_of
 from relight_training.point import POINTER, RefusedError, ResumePoint, from_annotations, from_environment, from_pointer
 
@@ -71,7 +70,7 @@ def saved(step: int, path: str | os.PathLike[str] | None = None, token: int | No
     """
     beats.fulfil(step, token)
     try:
-        if path is not None and (number(os.environ, RANKS) or 0) == 0:
+        if path is not None and beats.leads():
             _note(int(step), os.fspath(path))
     except Exception as error:  # noqa: BLE001 - a save that is not noted is saved all the same
         log.warning("%s was not noted in %s: %s", path, progress.PROGRESS, error)
