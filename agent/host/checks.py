@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from agent.check_result import CheckResult
 from agent.host import sources
-from agent.host.disks.full import counts as is_local
+from agent.host.disks import full
 from agent.host.disks.mountinfo import mounts_of_node
-from agent.host.mounts.network import counts as is_served
+from agent.host.mounts import network
 from agent.polls.reading import Holds, Instant, NotHereError, NotMeasured, Poll
 from agent.polls.source import since_boot
 from agent.prober.client import Prober
@@ -56,10 +56,10 @@ def _tried(settings: Settings, prober: Prober) -> Iterator[CheckResult]:
 
 def _counted(settings: Settings) -> Mapping[str, str]:
     try:
-        mounts = mounts_of_node(settings.procfs).read()
+        mounts = mounts_of_node(settings.procfs).read(full.KINDS | network.KINDS)
     except OSError:
         return {}
-    local, served = sum(map(is_local, mounts)), sum(map(is_served, mounts))
+    local, served = sum(map(full.counts, mounts)), sum(mount.kind in network.KINDS for mount in mounts)
     return {"disks": f" ({local} found)", "mounts": f" ({served} found)"}
 
 

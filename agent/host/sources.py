@@ -37,7 +37,7 @@ def sources(wiring: Wiring) -> dict[str, Run]:
         "edac": wiring.poll("edac", edac_poll(settings), Source.HOST, every=15),
         "clock": wiring.poll("clock", clock_poll(settings), Source.HOST, every=60),
         "memory": wiring.poll("memory", memory_poll(settings), Source.HOST, every=30, deadline=15),
-        "disks": wiring.poll("disks", disk_poll(settings, ask), Source.FILESYSTEM, every=30, deadline=30),
+        "disks": wiring.poll("disks", disk_poll(settings, ask), Source.FILESYSTEM, every=10, deadline=30),
         "mounts": wiring.poll("mounts", mount_poll(settings, ask), Source.FILESYSTEM, every=5, deadline=30),
     }
     if asks_metadata(settings):

@@ -16,7 +16,7 @@ from policies.contract.vocabulary import ComponentType, Kind, Severity
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs"})
 # In memory; full ones stop training as well (NCCL and data loaders share memory through /dev/shm).
 _IN_MEMORY = frozenset({"/dev/shm", "/run", "/tmp"})  # noqa: S108 - places that are looked at
-_BOOT = ("/boot",)  # filled by kernels once, written to by nothing that trains
+_BOOT = "/boot/"  # filled by kernels once, written to by nothing that trains
 
 # kubelet evicts below nodefs.available 10 % and nodefs.inodesFree 5 % (its defaults, "Node-pressure Eviction"); ext4
 # keeps 5 % for root by default, which statvfs does not call available. A line is left two points below it.
@@ -43,9 +43,12 @@ class Usage:
         return 100 * (1 - self.inodes_available / self.inodes) if self.inodes else 0.0
 
 
+KINDS = _LOCAL | {"tmpfs"}
+
+
 def counts(mount: Mount) -> bool:
     """Tell whether *mount* is a local file system that somebody may fill."""
-    if "ro" in mount.options | mount.super_options or mount.path.startswith(_BOOT):
+    if "ro" in mount.options | mount.super_options or f"{mount.path}/".startswith(_BOOT):
         return False
     return mount.kind in _LOCAL or (mount.kind == "tmpfs" and mount.path in _IN_MEMORY)
 

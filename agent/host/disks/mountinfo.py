@@ -7,7 +7,7 @@ Source: proc_pid_mountinfo(5). A container's overlays, bind mounts and secrets r
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +38,9 @@ class MountList:
     procfs: Path
     below: str
 
-    def read(self) -> list[Mount]:
-        """Return each file system once; OSError when the list cannot be read."""
-        return by_device(parse(self._text().decode("utf-8", "surrogateescape")))
+    def read(self, kinds: Collection[str]) -> list[Mount]:
+        """Return each file system of these kinds once; OSError when the list cannot be read."""
+        return by_device(parse(self._text().decode("utf-8", "surrogateescape"), kinds))
 
     def _text(self) -> bytes:
         """The list of the first process: systemd shows its services one in which all is read-only, or hidden."""
@@ -78,15 +78,18 @@ def _head(path: Path) -> bytes:
 
 
 # 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
-def parse(text: str) -> list[Mount]:
-    """Return the mounts that *text* lists; a line in another form is passed over."""
-    return [mount for line in text.splitlines() if (mount := _parse_line(line)) is not None]
+def parse(text: str, kinds: Collection[str]) -> list[Mount]:
+    """Return the mounts of these kinds that *text* lists; a line in another form is passed over."""
+    return [mount for line in text.splitlines() if (mount := _parse_line(line, kinds)) is not None]
 
 
-def _parse_line(line: str) -> Mount | None:
-    before, found, after = line.partition(" - ")
-    fields, rest = before.split(" "), after.split(" ")
-    if not found or len(fields) < 6 or len(rest) < 3:  # noqa: PLR2004 - the fields that are read
+def _parse_line(line: str, kinds: Collection[str]) -> Mount | None:
+    before, _, after = line.partition(" - ")
+    rest = after.split(" ")
+    if rest[0] not in kinds:
+        return None  # as most: overlays and secrets of containers
+    fields = before.split(" ")
+    if len(fields) < 6 or len(rest) < 3:  # noqa: PLR2004 - the fields that are read
         return None
     return Mount(
         device=fields[2],

@@ -32,7 +32,7 @@ class DiskPoll:
     def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
         """See `Poll`."""
         del now
-        mounts = self.mounts.read()
+        mounts = self.mounts.read(full.KINDS | read_only.KINDS)
         return [*self._read_only(mounts, memory), *self._full(mounts, memory)]
 
     def _read_only(self, mounts: Sequence[Mount], memory: Memory) -> list[Reading]:

@@ -16,19 +16,19 @@ from agent.polls.reading import Holds
 from policies.contract.events import Component
 from policies.contract.vocabulary import ComponentType, Kind, Persistence, Severity
 
-_WRITTEN_TO = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat"})
+KINDS = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat"})
 # fs/ext4/super.c: since Linux 6.15 ext4 keeps saying rw and adds this word (seen on 6.18 after a forced abort).
 _EMERGENCY = "emergency_ro"
 
 
 def is_writable(mount: Mount) -> bool:
     """Tell whether *mount* is of a file system that one writes to, and can."""
-    return mount.kind in _WRITTEN_TO and not {"ro", _EMERGENCY} & mount.super_options
+    return mount.kind in KINDS and not {"ro", _EMERGENCY} & mount.super_options
 
 
 def judge(mount: Mount, device: str, *, meant: bool) -> Holds | None:
     """Return the fault of *mount*; *meant*: it was writable before, or somebody wrote down that it should be."""
-    if mount.kind not in _WRITTEN_TO or is_writable(mount) or "ro" in mount.options:
+    if mount.kind not in KINDS or is_writable(mount) or "ro" in mount.options:
         return None
     if not (meant or _EMERGENCY in mount.super_options or "errors=remount-ro" in mount.super_options):
         return None

@@ -15,35 +15,31 @@ from policies.contract.vocabulary import ComponentType, Kind, Severity
 
 # A busy server takes seconds; NFS says "not responding" after 60 s and more (nfs(5): timeo and retrans over TCP).
 STALLED_SECONDS = 15.0
-_WELL_AGAIN_SECONDS = 20.0  # longer than a stall takes to show, so that one that goes on is not told as two
-_KINDS = {
+_TOLD_AS = {
     "nfs": (Kind.STORAGE_NFS_STALLED, Kind.STORAGE_NFS_RECOVERED),
     "nfs4": (Kind.STORAGE_NFS_STALLED, Kind.STORAGE_NFS_RECOVERED),
     "lustre": (Kind.STORAGE_LUSTRE_STALLED, Kind.STORAGE_LUSTRE_RECOVERED),
 }
-STALLS = frozenset(stalled for stalled, _ in _KINDS.values())
+KINDS = frozenset(_TOLD_AS)
+STALLS = frozenset(stalled for stalled, _ in _TOLD_AS.values())
 # What a call that came back says about the server or the mount, not about who asked: a soft mount gave up, a handle
 # that the server no longer knows, a Lustre client that was evicted (errno(3)).
 _GONE = frozenset({"EIO", "ETIMEDOUT", "ESTALE", "ESHUTDOWN", "ENOTCONN", "EHOSTDOWN", "EHOSTUNREACH", "EREMOTEIO"})
-
-
-def counts(mount: Mount) -> bool:
-    """Tell whether *mount* is of a file server."""
-    return mount.kind in _KINDS
 
 
 def judge(mount: Mount, *, out: float | None, error: str | None) -> Holds | None:
     """Return the stall: *out* is for how many seconds a call has been under way, *error* what one came back with."""
     if error not in _GONE and (out is None or out < STALLED_SECONDS):
         return None
-    kind, recovery = _KINDS[mount.kind]
+    kind, recovery = _TOLD_AS[mount.kind]
     server = server_of(mount)
     attributes: dict[str, Scalar] = {"mount": mount.path, "server": server, "device": mount.source}
     attributes |= {"error": error} if error else {"waited_seconds": round(out or 0.0)}
     why = f"answers {error}" if error else "does not answer"
     sighting = Sighting(kind, Severity.ERROR, Component(type=ComponentType.MOUNT), attributes)
     message = f"{mount.path} of {server} {why}"
-    return Holds(sighting, message, cleared_after=_WELL_AGAIN_SECONDS, recovery=recovery)
+    # Well for 30 s, longer than a stall takes to show: a prober that begins anew makes no second one of it.
+    return Holds(sighting, message, cleared_after=2 * STALLED_SECONDS, recovery=recovery)
 
 
 def server_of(mount: Mount) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from agent.host.disks.mountinfo import MountList
 from agent.host.disks.poll import Ask
-from agent.host.mounts.network import STALLS, counts, judge
+from agent.host.mounts.network import KINDS, STALLS, judge
+from agent.host.mounts.topic import TOO_MANY
 from agent.polls.reading import Instant, Memory, NotMeasured, Reading
 from agent.prober.client import ProbeError
 
@@ -25,13 +26,18 @@ class NetworkMountPoll:
     def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
         """See `Poll`. A job may mount one at any time, so where there is none that is no reason to look less often."""
         del memory, now
-        served = [mount for mount in self.mounts.read() if counts(mount)][:MOST_MOUNTS]
+        served = self.mounts.read(KINDS)[:MOST_MOUNTS]
         if not served:
             return []
         try:
             answers = self.ask([self.mounts.reach(mount) for mount in served])
         except ProbeError:
             return [NotMeasured(STALLS)]
-        said = ((mount, answers.get(self.mounts.reach(mount), {})) for mount in served)
-        found = (judge(mount, out=answer.get("out"), error=answer.get("error")) for mount, answer in said)
-        return [reading for reading in found if reading]
+        found: list[Reading] = []
+        for mount in served:
+            answer = answers.get(self.mounts.reach(mount), {})
+            if answer.get("error") == TOO_MANY:
+                found.append(NotMeasured(STALLS))
+            elif (stall := judge(mount, out=answer.get("out"), error=answer.get("error"))) is not None:
+                found.append(stall)
+        return found

@@ -19,6 +19,7 @@ from typing import Any
 
 MOST = 96  # threads: more mounts than that are not asked
 PATIENCE_SECONDS = 0.5  # how long an ask waits for all: longer than a healthy server takes, far below any deadline
+TOO_MANY = "EAGAIN"  # so many others do not answer that this one was not asked
 _STACK_BYTES = 256 * 1024
 Answer = dict[str, Any]
 
@@ -77,7 +78,7 @@ class MountTopic:
     def _take(self, path: str) -> Answer:
         call = self._calls.get(path)
         if call is None:
-            return {"error": "too many mounts do not answer"}
+            return {"error": TOO_MANY}
         if not call.done.is_set():
             return {"out": round(time.monotonic() - call.began, 3)}
         del self._calls[path]

@@ -1,14 +1,13 @@
 import pytest
 
 from agent.host.disks.full import Usage, counts, judge
-from agent.host.disks.mountinfo import Mount, parse
 from agent.polls.reading import Holds
+from tests.tools.mounts import mount
 
 TIB, GIB = 1 << 40, 1 << 30
 
 
-def mount(line: str = "1 1 259:1 / /scratch rw - ext4 /dev/nvme1n1 rw") -> Mount:
-    return parse(line)[0]
+SCRATCH = mount("1 1 259:1 / /scratch rw - ext4 /dev/nvme1n1 rw")
 
 
 def usage(percent: float, size: int = TIB, inodes_percent: float = 1.0) -> Usage:
@@ -17,7 +16,7 @@ def usage(percent: float, size: int = TIB, inodes_percent: float = 1.0) -> Usage
 
 
 def found(of: Usage, levels: dict[str, str] | None = None) -> list[tuple[str, object]]:
-    readings = judge(mount(), "nvme1n1", of, {} if levels is None else levels)
+    readings = judge(SCRATCH, "nvme1n1", of, {} if levels is None else levels)
     return [(one.sighting.severity.value, one.sighting.attributes["resource"]) for one in readings]
 
 
@@ -39,7 +38,7 @@ def test_how_bad_it_is_depends_on_what_is_left(percent: float, size: int, severi
 
 
 def test_inodes_run_out_by_themselves() -> None:
-    (reading,) = judge(mount(), "nvme1n1", usage(10, inodes_percent=99), {})
+    (reading,) = judge(SCRATCH, "nvme1n1", usage(10, inodes_percent=99), {})
     assert isinstance(reading, Holds)
     assert reading.sighting.attributes == {
         "mount": "/scratch",
@@ -76,6 +75,7 @@ def test_room_kept_for_root_is_not_available() -> None:
         ("1 1 7:0 / /snap/core/1 ro - squashfs /dev/loop0 ro", False),
         ("1 1 259:3 / /boot/efi rw - ext4 /dev/nvme0n1p15 rw", False),
         ("1 1 0:50 / /fsx rw - lustre 10.0.1.7@tcp:/abc rw", False),
+        ("1 1 259:3 / /bootstrap rw - ext4 /dev/nvme0n1p4 rw", True),
         ("1 1 259:1 / /data ro - ext4 /dev/nvme1n1 rw", False),
     ],
 )

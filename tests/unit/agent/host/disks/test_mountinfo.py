@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.host.disks import mountinfo
-from agent.host.disks.mountinfo import by_device, device_name, mounts_of_node, parse
+from agent.host.disks.mountinfo import by_device, device_name, mounts_of_node
+from tests.tools.mounts import KINDS, mounts
 
 NODE = r"""
 27 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw,attr2,inode64
@@ -19,8 +20,8 @@ nonsense
 
 
 def test_each_file_system_is_listed_once_by_the_mount_that_stands_for_it() -> None:
-    mounts = by_device(parse(NODE))
-    assert [(one.path, one.kind) for one in mounts if one.kind != "overlay"] == [
+    found = by_device(mounts(NODE))
+    assert [(one.path, one.kind) for one in found if one.kind != "overlay"] == [
         ("/", "xfs"),
         ("/opt/dlami/nvme", "ext4"),
         ("/fsx", "lustre"),
@@ -30,38 +31,38 @@ def test_each_file_system_is_listed_once_by_the_mount_that_stands_for_it() -> No
 
 def test_a_writable_mount_stands_before_one_that_only_reads() -> None:
     text = "1 1 8:1 / /images ro - ext4 /dev/sda1 rw\n2 1 8:1 / /var/lib/images rw - ext4 /dev/sda1 rw\n"
-    assert [one.path for one in by_device(parse(text))] == ["/var/lib/images"]
+    assert [one.path for one in by_device(mounts(text))] == ["/var/lib/images"]
 
 
 def test_a_device_has_the_name_that_the_kernels_log_gives_it(tmp_path: Path) -> None:
     (tmp_path / "dev/block").mkdir(parents=True)
     (tmp_path / "dev/block/253:0").symlink_to("../../devices/virtual/block/dm-0")
-    (mapped,) = parse("1 1 253:0 / /data rw - ext4 /dev/mapper/vg-data rw")
-    (other,) = parse("1 1 0:40 / /pool rw - zfs tank/pool rw")
+    (mapped,) = mounts("1 1 253:0 / /data rw - ext4 /dev/mapper/vg-data rw")
+    (other,) = mounts("1 1 0:40 / /pool rw - zfs tank/pool rw")
     assert device_name(mapped, tmp_path) == "dm-0"
     assert device_name(other, tmp_path) == "pool"
 
 
 def test_this_machines_own_list_is_read() -> None:
-    assert "/" in {mount.path for mount in mounts_of_node(Path("/proc")).read()}
+    assert "/" in {mount.path for mount in mounts_of_node(Path("/proc")).read(KINDS)}
 
 
 def test_where_the_first_process_shows_no_list_our_own_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "self").mkdir()
     (tmp_path / "self/mountinfo").write_text(NODE)
     monkeypatch.setattr(mountinfo, "_OWN", tmp_path)
-    assert mounts_of_node(tmp_path).reach(mounts_of_node(tmp_path).read()[0]) == "/"
+    assert mounts_of_node(tmp_path).reach(mounts_of_node(tmp_path).read(KINDS)[0]) == "/"
     with pytest.raises(FileNotFoundError):
-        mounts_of_node(tmp_path / "host").read()
+        mounts_of_node(tmp_path / "host").read(KINDS)
 
 
 def test_where_the_nodes_proc_is_seen_apart_its_first_process_says_what_is_mounted() -> None:
-    mounts = mounts_of_node(Path("/host/proc"))
-    (mount,) = parse("1 1 8:1 / /data rw - ext4 /dev/sda1 rw")
-    assert mounts.below == "/host/proc/1/root"
-    assert mounts.reach(mount) == f"{mounts.below}/data"
+    listed = mounts_of_node(Path("/host/proc"))
+    (data,) = mounts("1 1 8:1 / /data rw - ext4 /dev/sda1 rw")
+    assert listed.below == "/host/proc/1/root"
+    assert listed.reach(data) == f"{listed.below}/data"
 
 
 @given(st.text(alphabet=" -:/\\0123456789abrw,\n", max_size=200))
 def test_whatever_the_list_holds_it_is_read(text: str) -> None:
-    by_device(parse(text))
+    by_device(mounts(text))

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from agent.host.disks.mountinfo import mounts_of_node, parse
+from agent.host.disks.mountinfo import mounts_of_node
 from agent.host.disks.poll import DiskPoll
 from agent.host.disks.read_only import judge, meant_writable
 from agent.host.mounts.topic import look
+from tests.tools.mounts import mount
 from tests.tools.polling import bench
 
 
 def broken(line: str, *, meant: bool = True) -> bool:
-    return judge(parse(line)[0], "nvme1n1", meant=meant) is not None
+    return judge(mount(line), "nvme1n1", meant=meant) is not None
 
 
 def test_the_mount_says_writable_and_the_file_system_says_it_is_not() -> None:
