@@ -1,6 +1,7 @@
 """Who reads the GPUs: the fake and NVML (our own library behind the real prober) tell the same of the same GPUs."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -10,6 +11,7 @@ import pytest
 from agent.gpu.nvml.fake import MemoryGpus
 from agent.gpu.nvml.reader import DriverHungError, GpuReader, NvmlRefusedError, ProbeReader
 from agent.gpu.nvml.snapshot import DRIVER_NOT_LOADED, GPU_IS_LOST, Detail, Fabric, Gpu, GpuEvent, Link
+from agent.prober.client import Prober
 from tests.tools.nvml.state import HEALTHY, XID, NvmlState, needs_compiler, pci_of, prober, uuid_of
 from tests.tools.sources import eventually
 
@@ -27,6 +29,7 @@ class World(Protocol):
     def tell_xid(self, index: int, xid: int) -> None: ...
     def refuse(self, code: int) -> None: ...
     def hang(self) -> None: ...
+    def resting(self) -> AbstractContextManager[None]: ...
 
 
 class Fake:
@@ -52,10 +55,17 @@ class Fake:
     def hang(self) -> None:
         self.gpus.hung = 1.0
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        self.gpus.resting = True
+        yield
+        self.gpus.resting = False
+
 
 class Real:
-    def __init__(self, reader: ProbeReader, state: NvmlState) -> None:
-        self.reader, self.state = reader, state
+    def __init__(self, child: Prober, state: NvmlState) -> None:
+        self.reader, self.state = ProbeReader(child), state
+        self.resting = child.resting
 
     def lose(self, index: int) -> None:
         self.state.gpu(index, error=GPU_IS_LOST)
@@ -123,14 +133,14 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
         return
     state = NvmlState(tmp_path / "state", GPUS)
     with prober(state) as child:
-        yield Real(ProbeReader(child), state)
+        yield Real(child, state)
 
 
 def test_a_close_look_tells_everything_of_every_gpu(world: World) -> None:
     look = world.reader.look(closely=True)
     assert look.gpus == tuple(healthy(index) for index in range(GPUS))
     assert look.driver == "570.148.08"
-    assert (look.events_off, look.released) == ("", False)
+    assert (look.events_off, look.resting) == ("", False)
 
 
 def test_a_short_look_leaves_the_details_out(world: World) -> None:
@@ -185,8 +195,8 @@ def test_a_call_that_does_not_return_is_told_with_its_beginning(world: World, mo
     assert first.value.since == again.value.since > 0
 
 
-def test_what_is_released_reads_nothing_for_a_while(world: World) -> None:
+def test_while_a_gpu_is_reset_nothing_is_read_and_nothing_fails(world: World) -> None:
     world.reader.look(closely=False)
-    world.reader.release(60.0)
-    look = world.reader.look(closely=True)
-    assert (look.released, look.gpus) == (True, ())
+    with world.resting():
+        look = world.reader.look(closely=True)
+        assert (look.resting, look.gpus) == (True, ())

@@ -15,15 +15,15 @@ class MemoryGpus:
         self.driver = driver
         self.refused: NvmlRefusedError | None = None
         self.hung: float | None = None
-        self.released = 0.0
+        self.resting = False
         self._events: list[GpuEvent] = []
 
     def look(self, *, closely: bool) -> Look:
         """See `GpuReader.look`."""
         if self.hung is not None:
             raise DriverHungError(self.hung)
-        if self.released:
-            return Look(driver=self.driver, released=True)
+        if self.resting:
+            return Look(resting=True)
         if self.refused:
             raise self.refused
         gpus = self.gpus if closely else [replace(gpu, detail=None) for gpu in self.gpus]
@@ -33,10 +33,6 @@ class MemoryGpus:
         """See `GpuReader.events`."""
         told, self._events = self._events, []
         return told
-
-    def release(self, seconds: float) -> None:
-        """See `GpuReader.release`; it stays so until `released` is set back to 0."""
-        self.released = seconds
 
     def tell(self, event: GpuEvent) -> None:
         """Let the driver tell *event*."""

@@ -58,7 +58,7 @@ class NvmlPoll:
             memory.pop("hung_since", None)
             return [*told, *self._refused(error)]
         memory.pop("hung_since", None)
-        if look.released:
+        if look.resting:
             return [*told, NOTHING_KNOWN]
         if closely:
             self._close_look_at = now.ticks + CLOSE_LOOK_SECONDS

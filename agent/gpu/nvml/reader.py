@@ -8,13 +8,14 @@ from dataclasses import fields
 from typing import Any, Protocol
 
 from agent.gpu.nvml.snapshot import Detail, Fabric, Gpu, GpuEvent, Link, Look
-from agent.prober.client import ProbeHungError, Prober
+from agent.prober.client import ProbeFailedError, ProbeHungError, Prober
 
 TOPIC = "gpu"
 # Without the persistence daemon the first call initialises every GPU: some seconds each (docs.nvidia.com,
 # driver-persistence).
 FIRST_SECONDS = 90.0
 LOOK_SECONDS = 10.0
+_RESTS = "the prober rests"
 MOST_EVENTS = 256  # of a storm the first are enough: the kernel's log has them all
 
 
@@ -45,10 +46,6 @@ class GpuReader(Protocol):
         """Return what the driver told since the last call, the oldest first; never waits."""
         ...
 
-    def release(self, seconds: float) -> None:
-        """Let go of driver and GPUs for so long, as a reset and a change of the driver need it."""
-        ...
-
 
 class ProbeReader:
     """Asks the topic `gpu` of *prober*."""
@@ -62,27 +59,31 @@ class ProbeReader:
         prober.listen(TOPIC, self._hear)
 
     def look(self, *, closely: bool) -> Look:
-        """See `GpuReader.look`; ProbeFailedError when the prober itself failed."""
-        answer = self._ask({"do": "look", "closely": closely, "library": self._library})
+        """See `GpuReader.look`; ProbeFailedError when the prober itself failed, but not when it rests for a reset."""
+        answer = self._ask(closely=closely)
+        if answer is None:
+            return Look(resting=True)
         self._answered = True
         if "refused" in answer:
             raise NvmlRefusedError(answer["refused"], answer["text"])
         gpus = tuple(gpu_of(raw) for raw in answer["gpus"])
-        return Look(gpus, answer["driver"], answer["events_off"], answer["released"])
+        return Look(gpus, answer["driver"], answer["events_off"])
 
     def events(self) -> list[GpuEvent]:
         """See `GpuReader.events`."""
         return [self._events.popleft() for _ in range(len(self._events))]
 
-    def release(self, seconds: float) -> None:
-        """See `GpuReader.release`."""
-        self._ask({"do": "release", "seconds": seconds})
-
-    def _ask(self, ask: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, *, closely: bool) -> dict[str, Any] | None:
+        ask = {"closely": closely, "library": self._library}
         try:
             answer: dict[str, Any] = self._prober.ask(TOPIC, ask, LOOK_SECONDS if self._answered else FIRST_SECONDS)
         except ProbeHungError as error:
             raise DriverHungError(error.since) from error
+        except ProbeFailedError as error:
+            self._answered = False
+            if _RESTS in str(error):
+                return None
+            raise
         return answer
 
     def _hear(self, push: dict[str, Any]) -> None:

@@ -93,13 +93,13 @@ class Gpu:
 class Look:
     """All GPUs at one moment. ``events_off`` says why the driver tells no events, if it does not.
 
-    ``released``: the library is let go for a while, so that a GPU can be reset or the driver changed; nothing was read.
+    ``resting``: the GPUs are let go for a while, so that one can be reset; nothing was read.
     """
 
     gpus: tuple[Gpu, ...] = ()
     driver: str = ""
     events_off: str = ""
-    released: bool = False
+    resting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Decides when a session with the driver begins and ends: after a refusal it is tried again every few seconds; a driver
 that went away ends it; a library that does not fit the driver is loaded anew, since the right one may lie on the disk
-by now; on request everything is let go for a while, as a GPU reset needs it. It must not know what is a fault.
+by now. It must not know what is a fault.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class _Session:
 
 
 class GpuTopic:
-    """Answers ``{"do": "look", "closely", "library"}`` and ``{"do": "release", "seconds"}``; pushes events."""
+    """Answers ``{"closely", "library"}`` with all GPUs; pushes events."""
 
     def __init__(self, push: Callable[[Json], None]) -> None:
         """Call *push* with what the driver tells unasked."""
@@ -83,20 +83,9 @@ class GpuTopic:
         self._session: _Session | None = None
         self._refused: Json | None = None
         self._not_before = 0.0
-        self._released_until = 0.0
 
     def answer(self, ask: Json) -> Json:
         """Return the answer as JSON; see `agent.gpu.nvml.reader`."""
-        if ask["do"] == "release":
-            self._end()
-            self._refused = None
-            self._released_until = time.monotonic() + float(ask["seconds"])
-            return {}
-        if time.monotonic() < self._released_until:
-            return {"gpus": [], "driver": "", "events_off": "", "released": True}
-        return self._look(ask)
-
-    def _look(self, ask: Json) -> Json:
         if self._refused and time.monotonic() < self._not_before:
             return self._refused
         try:
@@ -107,7 +96,7 @@ class GpuTopic:
             self._refuse(error)
             return {"refused": error.value, "text": str(error)}
         self._refused = None
-        return {"gpus": gpus, "driver": session.driver, "events_off": session.events.off, "released": False}
+        return {"gpus": gpus, "driver": session.driver, "events_off": session.events.off}
 
     def _refuse(self, error: Any) -> None:  # noqa: ANN401 - NVMLError
         self._refused = {"refused": error.value, "text": str(error)}
