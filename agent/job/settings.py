@@ -19,3 +19,9 @@ class JobSettings(BaseModel):
         float,
         Field(ge=0.5, description="The same for start, compile, save, evaluation and load, and until it learned."),
     ] = 1800
+    container_runtime_socket: Annotated[
+        str, Field(description="Unix socket at which containerd or cri-o serves; empty: it is not watched.")
+    ] = "/run/containerd/containerd.sock"
+    kubelet_health: Annotated[
+        str, Field(pattern=r"^(http://.*)?$", description="Where the kubelet tells its health; empty: it is not asked.")
+    ] = "http://127.0.0.1:10248/healthz"
