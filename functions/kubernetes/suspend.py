@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from functions.acts.act import ActContext
 from functions.acts.support import Pace, text_of
-from functions.kubernetes.jobs import find_job, terminal
+from functions.kubernetes.jobs import find_job, terminal, why_of_another
 from functions.ports.instances import GONE, Instances
 from functions.ports.kubernetes import (
     CHECKPOINTS,
@@ -48,7 +48,7 @@ class SuspendJob:
         facts = {"suspended_at": since, "checkpoints": where}
         if job.finished or (job.queue and not job.suspended):
             return context.failed(terminal(job) if job.finished else _held_by_kueue(job), checkpoints=where)
-        theirs = self._why_theirs(context, cluster, job)
+        theirs = self._why_theirs(context, cluster, job) or why_of_another(context, cluster, job)
         if theirs:
             return context.done(**facts, stood_aside=theirs)
         if not job.suspended:

@@ -4,10 +4,11 @@ A message that cannot be decided fails alone and leaves no trace in the decision
 keep anything between two calls.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, FindingsMessage
+from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.asks import take_ask
 from policies.coordination.closing import take_close
 from policies.coordination.findings import take_findings
@@ -33,14 +34,19 @@ def keys_of(messages: Iterable[AnyMessage], open_incidents: Iterable[str] = ()) 
         elif isinstance(message, FindingsMessage):
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
             leases.update(each.generation for each in message.findings)
+            runs = {each.id: generation_of_run(each.job) for each in message.findings if each.job}
+            leases.update(runs.values())
+            incidents.update(incident_id(run, finding) for finding, run in runs.items())
             # A finding may tell a settling incident its job, and that incident may ask in the same batch.
             jobs.update(each.job.id for each in message.findings if each.job)
     return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
 
 
-def keys_behind(snapshot: Snapshot, messages: Iterable[AnyMessage], now: datetime, rules: Rules) -> Keys:
+def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime, rules: Rules) -> Keys:
     """Return what the documents read so far point to: holders of leases, and the guards of incidents that may move."""
     keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values()))
+    if any(isinstance(message, FindingsMessage) for message in messages):
+        keys |= Keys(incidents=frozenset(name for job in snapshot.jobs.values() for name in to_read(job)))
     named = {message.incident for message in messages if isinstance(message, AskMessage | CloseMessage)}
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():

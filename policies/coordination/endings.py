@@ -52,6 +52,12 @@ def close(work: Working, incident: Incident, reason: str, now: datetime) -> Inci
     return happen(work, incident, Closed(outcome, reason), now)
 
 
+def merge(work: Working, incident: Incident, others: str, now: datetime) -> Incident:
+    """Close an incident that touched nothing: who else stops its run, for a node perhaps, brings it back as well."""
+    let_all_go(work, incident, "merged", now)
+    return happen(work, incident, Closed("merged", f"the run is stopped for {others} already"), now)
+
+
 def let_all_go(work: Working, incident: Incident, outcome: str, now: datetime) -> None:
     """Release its lease with *outcome*, its hold and its budgets."""
     lease = work.leases.get(incident.generation)

@@ -8,6 +8,7 @@ from datetime import datetime
 from policies.contract.decisions import Finding, FindingsMessage
 from policies.contract.errors import BadInputError
 from policies.contract.times import add_seconds
+from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
@@ -27,14 +28,30 @@ def take_findings(work: Working, message: FindingsMessage, rules: Rules, now: da
 
 
 def _take(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
+    if finding.job and is_about_the_run(finding, lay_out_finding(finding, rules), rules):
+        lease = work.leases.get(finding.generation)
+        holder = work.incidents.get(lease.incident) if lease and not lease.released else None
+        on_node = holder if holder and holder.status.is_open else None
+        finding = finding.model_copy(update={"generation": generation_of_run(finding.job)})
+        _take_one(work, finding, rules, now, elsewhere=on_node or who_has_the_run(work, finding))
+    else:
+        _take_one(work, finding, rules, now)
+
+
+def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, elsewhere: Incident | None = None) -> None:
+    """Take *finding* by the lease of its generation; *elsewhere* is an incident that it may belong to besides."""
     lease = work.leases.get(finding.generation)
     holder = work.incidents.get(lease.incident) if lease else None
     known = work.incidents.get(incident_id(finding.generation, finding.id))
-    if known is None and holder and holder.knows(finding.id):
-        known = holder
+    known = known or next((each for each in (holder, elsewhere) if each and each.knows(finding.id)), None)
+    is_open = bool(lease and not lease.released and holder and holder.status.is_open)
     if known:
         _finish(work, known)
-    elif lease and holder and (_is_history(lease, finding) or (not lease.released and holder.status.is_open)):
+    elif holder and is_open:
+        _join(work, holder, finding, rules, now)
+    elif elsewhere:
+        _join(work, elsewhere, finding, rules, now)
+    elif lease and holder and _is_history(lease, finding):
         _join(work, holder, finding, rules, now)
     else:
         late = finding.late or bool(lease and _is_history(lease, finding))

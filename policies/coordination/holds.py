@@ -4,13 +4,16 @@ A hold on a job whose resume is under way is kept: the resumer sees it before it
 know how a job is stopped.
 """
 
+from datetime import datetime
+
 from policies.contract.base import Model
+from policies.contract.times import Moment
 
 
 class Job(Model):
     """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet.
 
-    ``resumes`` counts how often it was let go, ``resumed_by`` is who did last.
+    ``resumes`` counts how often it was let go, ``resumed_by`` is who did last, at ``resumed_at``.
     """
 
     cluster: str
@@ -19,6 +22,7 @@ class Job(Model):
     resumer: str | None = None
     resumes: int = 0
     resumed_by: str | None = None
+    resumed_at: Moment | None = None
     version: int = 1
 
     def others(self, incident: str) -> tuple[str, ...]:
@@ -47,11 +51,13 @@ def drop(job: Job, incident: str) -> Job:
     return job.model_copy(update={"holds": job.others(incident), "resumer": resumer})
 
 
-def let_go(job: Job, incident: str) -> Job:
+def let_go(job: Job, incident: str, now: datetime) -> Job:
     """Return the job after *incident* resumed it."""
     if job.resumer != incident:
         return job
-    return job.model_copy(update={"resumer": None, "resumes": job.resumes + 1, "resumed_by": incident})
+    return job.model_copy(
+        update={"resumer": None, "resumes": job.resumes + 1, "resumed_by": incident, "resumed_at": now}
+    )
 
 
 def claim(job: Job, incident: str, resumes: int) -> Job | None:

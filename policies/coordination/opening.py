@@ -97,5 +97,6 @@ def _draft(finding: Finding, layout: Layout, rules: Rules, now: datetime) -> Inc
         deadline=add_seconds(settle_until, finding.policy.deadline_seconds),
         updated_at=now,
     )
-    seen = write_line(draft, Line("seen", finding.first_observed_at, str(finding.kind)))
+    told = f"{finding.kind}: {finding.messages[0]}" if finding.messages else str(finding.kind)
+    seen = write_line(draft, Line("seen", finding.first_observed_at, told))
     return write_line(seen, Line("queued", finding.queued_at))

@@ -9,7 +9,8 @@ from datetime import datetime
 from policies.contract.decisions import Verdict
 from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
-from policies.coordination.endings import close, happen, owns_lease, park
+from policies.coordination.about_runs import has_only_the_run
+from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
 from policies.coordination.holds import Job
@@ -47,13 +48,31 @@ def proceed(work: Working, incident: Incident, now: datetime) -> Told:
     if now >= incident.deadline:
         return ended(park(work, incident, _overdue(incident), now))
     if incident.status is IncidentStatus.SETTLING:
-        if now < incident.settle_until:
-            return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
-        refused = _settle(work, incident, now)
-        if refused:
-            return ended(park(work, incident, refused, now))
+        told = _settle(work, incident, now)
+        if told:
+            return told
         incident = work.incidents[incident.id]
     return _next_rung(work, incident, now)
+
+
+def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
+    """Return what ends or delays it, None once its first rung may be carried out."""
+    if now < incident.settle_until:
+        return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
+    others = _who_stops_the_run(work, incident)
+    if others:
+        return ended(merge(work, incident, others, now))
+    refused = _why_refused(work, incident, now)
+    return ended(park(work, incident, refused, now)) if refused else None
+
+
+def _who_stops_the_run(work: Working, incident: Incident) -> str:
+    """Return who else has the run of an incident that is about a run alone, empty when nobody has."""
+    if not has_only_the_run(incident) or incident.job is None:
+        return ""
+    job = work.job(incident.job.id)
+    resumer = job.resumer if job.resumer != incident.id else None
+    return ", ".join(job.others(incident.id)) or resumer or ""
 
 
 def _without_lease(work: Working, incident: Incident, now: datetime) -> Incident:
@@ -69,7 +88,7 @@ def _overdue(incident: Incident) -> str:
     return f"the deadline of {incident.policy.deadline_seconds:g} s passed at {at}; look at the node and the run"
 
 
-def _settle(work: Working, incident: Incident, now: datetime) -> str:
+def _why_refused(work: Working, incident: Incident, now: datetime) -> str:
     """Take budgets and the hold; return why it may not act, empty when it may."""
     if incident.policy.approval:
         return f"policy {incident.policy.name} wants a person's approval before it acts"

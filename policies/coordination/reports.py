@@ -50,9 +50,12 @@ def _advance(work: Working, incident: Incident, report: RungReport, rules: Rules
     if stood_down:
         return ended(stood_down)
     if report.rung is Rung.RESUME_JOB and incident.job:
-        work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id)
+        work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id, now)
     advanced = learn_job(happen(work, incident, Advanced(report), now), report, rules)
     work.incidents[advanced.id] = advanced
+    if advanced.job and not incident.job and advanced.needs_job_stopped:
+        # From now on: whoever has stopped the run meanwhile must not let it go before this node is replaced.
+        work.jobs[advanced.job.id] = holds.hold(work.job(advanced.job.id), advanced.id)
     if report.outcome.get(STOOD_ASIDE):
         leave_run(work, advanced)
         happen(work, advanced, StoodAside(str(report.outcome[STOOD_ASIDE])), now)

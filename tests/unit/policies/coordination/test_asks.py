@@ -29,7 +29,7 @@ class Table:
     def take(self, seconds: float, *messages: object) -> Decision:
         keys = Keys(
             frozenset(each.id for each in self.store.all_incidents()),
-            frozenset({"i-1#0"}),
+            frozenset({"i-1#0", "run#train/llm"}),
             frozenset({"train/llm"}),
         )
         decision = decide(self.store.read(CLUSTER, keys), messages, at(seconds), rules=self.rules)  # type: ignore[arg-type]

@@ -57,10 +57,10 @@ def test_whoever_empties_the_holds_and_nobody_else_resumes(holders: list[str], o
 
 def test_letting_go_is_the_resumers_and_counts_once() -> None:
     job = holds.release(holds.hold(Job(cluster=CLUSTER, id="j"), "a"), "a")
-    assert holds.let_go(job, "b") == job
-    gone = holds.let_go(job, "a")
+    assert holds.let_go(job, "b", at(0)) == job
+    gone = holds.let_go(job, "a", at(0))
     assert (gone.resumer, gone.resumes) == (None, 1)
-    assert holds.let_go(gone, "a") == gone
+    assert holds.let_go(gone, "a", at(1)) == gone
 
 
 def test_a_hold_added_under_way_leaves_the_resumer_where_it_is() -> None:
@@ -88,9 +88,9 @@ def test_a_claim_dropped_half_way_is_taken_up_again() -> None:
 
 
 def test_a_job_let_go_since_is_claimed_only_by_who_let_it_go() -> None:
-    gone = holds.let_go(resuming(), "a")
+    gone = holds.let_go(resuming(), "a", at(0))
     assert holds.claim(gone, "a", 0) == gone
-    later = holds.let_go(holds.release(holds.hold(gone, "b"), "b"), "b")
+    later = holds.let_go(holds.release(holds.hold(gone, "b"), "b"), "b", at(1))
     assert holds.claim(later, "a", 0) is None
 
 

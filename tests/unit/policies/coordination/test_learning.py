@@ -1,16 +1,15 @@
 """What a report teaches an incident: the run whose pods are on the node, or that the node is well after all."""
 
-from policies.contract.decisions import Answer, AskMessage, RungReport
+from policies.contract.decisions import RungReport
 from policies.contract.events import JobRef
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, Kind
-from policies.coordination.decide import decide, keys_behind, keys_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
-from policies.coordination.memory import MemoryStore
-from policies.coordination.snapshot import Change, Decision
+from policies.coordination.snapshot import Change
 from policies.coordination.states import IncidentStatus
-from tests.tools.incidents import CLUSTER, JOB, REPLACE, RULES, Fact, ask, at, finding, findings, plan, report
+from tests.tools.decision_table import DecisionTable
+from tests.tools.incidents import CLUSTER, JOB, REPLACE, Fact, ask, at, finding, findings, plan, report
 
 RUN = {"id": "train/llm", "orchestrator": "eks", "checkpoint": "s3://ckpt/llm"}
 REST = [
@@ -25,32 +24,14 @@ REST = [
 ]
 
 
-class Table:
-    """Reads only what the decision asks for, as coordinate does."""
+class Table(DecisionTable):
+    """A silent node's incident that is about to isolate it."""
 
     def __init__(self, do: tuple[Action, ...] = REPLACE) -> None:
-        self.store = MemoryStore()
+        super().__init__()
         self.take(0, findings(finding(job=None, kind=Kind.NODE_SILENT, policy=plan(*do))))
         self.id = self.incident.id
         self.answer(25, ask(self.id))
-
-    @property
-    def incident(self) -> Incident:
-        return self.store.all_incidents()[0]
-
-    def take(self, seconds: float, *messages: object) -> Decision:
-        first = self.store.read(CLUSTER, keys_of(messages))  # type: ignore[arg-type]
-        behind = keys_behind(first, messages, at(seconds), RULES)  # type: ignore[arg-type]
-        snapshot = first.merged(self.store.read(CLUSTER, behind))
-        decision = decide(snapshot, messages, at(seconds), rules=RULES)  # type: ignore[arg-type]
-        assert not decision.refused
-        for change in (change for changes in decision.rounds for change in changes):
-            self.store.write(change)
-        return decision
-
-    def answer(self, seconds: float, message: AskMessage) -> Answer:
-        (reply,) = self.take(seconds, message).replies
-        return reply.answer
 
     def isolated(self, **outcome: Fact) -> RungReport:
         return report(Rung.ISOLATE, when=at(26), isolated="n", **outcome)
@@ -74,6 +55,14 @@ def test_the_run_that_was_found_on_the_node_is_suspended_and_resumed() -> None:
     assert rungs(table.incident) == [Rung.ISOLATE, *REST]
 
 
+def test_the_run_is_held_from_then_on() -> None:
+    table = Table()
+    table.answer(26, ask(table.id, 1, report=table.isolated(job=RUN)))
+    job = table.job()
+    assert job
+    assert job.holds == (table.id,)
+
+
 def test_the_run_is_held_with_those_who_hold_it_already() -> None:
     table = Table()
     table.store.write(Change(None, Job(cluster=CLUSTER, id="train/llm", holds=("other",), resumes=2)))
@@ -81,7 +70,8 @@ def test_the_run_is_held_with_those_who_hold_it_already() -> None:
     table.answer(27, ask(table.id, 2, report=report(Rung.COLLECT_EVIDENCE, when=at(27))))
     answer = table.answer(28, ask(table.id, 3, report=report(Rung.FENCE_NODE, when=at(28))))
     assert answer.rung is Rung.SUSPEND_JOB
-    job = table.store.read(CLUSTER, keys_of([ask(table.id, 1, report=table.isolated(job=RUN))])).jobs["train/llm"]
+    job = table.job()
+    assert job
     assert (set(job.holds), job.resumes) == ({"other", table.id}, 2)
 
 

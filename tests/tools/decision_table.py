@@ -1,0 +1,50 @@
+"""Coordinate's decisions on a store in memory, reading only what a decision asks for, as coordinate does."""
+
+from collections.abc import Sequence
+
+from policies.contract.decisions import Answer, AnyMessage, AskMessage
+from policies.coordination.decide import decide, keys_behind, keys_of
+from policies.coordination.holds import Job
+from policies.coordination.incident import Incident
+from policies.coordination.memory import MemoryStore
+from policies.coordination.snapshot import Decision, Keys
+from tests.tools.incidents import CLUSTER, RULES, at
+
+
+class DecisionTable:
+    """Takes messages at so many seconds from the start, and commits what is decided."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+
+    def decide(self, seconds: float, *messages: AnyMessage) -> Decision:
+        first = self.store.read(CLUSTER, keys_of(messages))
+        snapshot = first.merged(self.store.read(CLUSTER, keys_behind(first, messages, at(seconds), RULES)))
+        decision = decide(snapshot, messages, at(seconds), rules=RULES)
+        assert not decision.refused
+        return decision
+
+    def commit(self, decision: Decision) -> None:
+        for change in (change for changes in decision.rounds for change in changes):
+            self.store.write(change)
+
+    def take(self, seconds: float, *messages: AnyMessage) -> Decision:
+        decision = self.decide(seconds, *messages)
+        self.commit(decision)
+        return decision
+
+    def answer(self, seconds: float, message: AskMessage) -> Answer:
+        (reply,) = self.take(seconds, message).replies
+        return reply.answer
+
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        return sorted(self.store.all_incidents(), key=lambda each: each.opened_at)
+
+    @property
+    def incident(self) -> Incident:
+        (only,) = self.store.all_incidents()
+        return only
+
+    def job(self, name: str = "train/llm") -> Job | None:
+        return self.store.read(CLUSTER, Keys(jobs=frozenset({name}))).jobs.get(name)
