@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 _CHRONYC_SECONDS = 2.0
-_OFFSET_FIELD, _LEAP_FIELD = 4, 13
+_OFFSET_FIELD, _LEAP_FIELD = -10, -1  # counted from the end: what names the server stands before
 
 
 class _Timex(ctypes.Structure):
