@@ -15,6 +15,7 @@ from agent.aws import KinesisLane, SqsLane
 from agent.check_result import CheckResult
 from agent.commands.checks import checks as check_commands
 from agent.events import loss_event
+from agent.evidence.checks import checks as check_evidence
 from agent.fabric.checks import checks as check_fabric
 from agent.gpu.checks import checks as check_gpu
 from agent.host.checks import checks as check_host
@@ -22,6 +23,7 @@ from agent.identity import InstanceMetadata, identify
 from agent.job.checks import checks as check_job
 from agent.journal.child import PROGRAM
 from agent.main import find_region, utc_now
+from agent.rights import KERNEL_LOG, missing
 from agent.settings import Settings, load_settings
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import SpoolInUseError, open_spool
@@ -42,13 +44,16 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     yield CheckResult("settings", ok=True, found=f"cluster {settings.cluster}, stream {settings.stream}")
     metadata = InstanceMetadata(settings.metadata_endpoint)
     yield _try("identity", lambda: _identity(identify(settings, metadata)))
-    yield _try("kernel log", partial(_kernel_log, settings.kernel_log))
+    yield _kernel_log(settings.kernel_log)
     yield _try("training logs", partial(_training_logs, settings))
     yield _try("journal", partial(_journal, settings))
     yield _try("spool", partial(_spool, settings))
     yield _try("job file", partial(_job_file, settings.job_file))
-    for group in (check_gpu, check_fabric, check_host, check_job, check_commands):
+    for group in (check_gpu, check_fabric, check_host, check_job, check_commands, check_evidence):
         yield from group(settings)
+    for one in missing(settings):
+        if one.what != KERNEL_LOG:  # it has a check of its own
+            yield CheckResult("rights", ok=True, found=f"{one.what}: off", hint=f"It takes {one.cure}.", allowed=False)
     region = partial(find_region, settings, environ, metadata)
     yield _try("kinesis", lambda: f"{settings.stream} is {KinesisLane(settings.stream, region()).check()}")
     if settings.overflow_queue_url:
@@ -69,18 +74,18 @@ def _identity(node: NodeIdentity) -> str:
     return f"{node.instance_id}{kind}, shown as {node.name}, boot {node.boot_id}"
 
 
-def _kernel_log(path: Path) -> str:
+def _kernel_log(path: Path) -> CheckResult:
+    name = "kernel log"
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
     except FileNotFoundError:
-        return f"{path} is not there yet; it is read from its beginning when it comes"
+        found = f"{path} is not there yet; it is read from its beginning when it comes"
+        return CheckResult(name, ok=True, found=found, is_here=False)
     except OSError as error:
-        msg = f"{path} cannot be read ({error.strerror})."
-        raise DependencyError(
-            msg, hint="Run as root or with CAP_SYSLOG; in a container mount it and run privileged."
-        ) from None
-    os.close(descriptor)
-    return f"{path} is readable"
+        hint = "Run as root or with CAP_SYSLOG; in a container mount it and run privileged."
+        found = f"{path} cannot be read ({error.strerror})."
+        return CheckResult(name, ok=False, found=found, hint=hint, allowed=not isinstance(error, PermissionError))
+    return CheckResult(name, ok=True, found=f"{path} is readable")
 
 
 def _training_logs(settings: Settings) -> str:

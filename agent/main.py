@@ -12,18 +12,16 @@ machine, on a log that you write yourself:
     echo "3,1,5000000,-;NVRM: Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus." \
         >> /tmp/kernel.log
 
-Each source has a thread that reads into the spool; one sends what it holds, one syncs its file, one waits for signals.
 SIGTERM and SIGINT stop the reading, send what can still be sent within ``stop_seconds``, and exit 0; the next start
-sends what is left. Decides wiring and the order of start and stop. It must not know faults or wire forms.
+sends what is left. SIGHUP, or a change of the file, reads the settings again. `agent.runtime` does the work. Decides
+where settings, identity and lanes come from. It must not know faults or wire forms.
 """
 
 import argparse
 import logging
 import os
 import random
-import signal
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -35,29 +33,20 @@ from agent.aws import KinesisLane, SqsLane
 from agent.envelopes import EnvelopeMaker
 from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
-from agent.job.table import ProcessTable
-from agent.job.whereabouts import Whereabouts
-from agent.job_file import JobFile
 from agent.logs import log_to_stderr
-from agent.polls.source import since_boot
-from agent.prober.client import Prober
-from agent.prober.topics import TOPICS
 from agent.publisher import Clocks, Pace, Publisher
+from agent.runtime import STEP_SECONDS, Around, Runtime
 from agent.settings import Settings, load_settings
-from agent.sources import sources_of
+from agent.signs import Signs, WatchedFile
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
-from agent.supervise import start
-from agent.vitals import Vitals
-from agent.wiring import Wiring
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
 
 log = logging.getLogger("agent")
 
 FAILED = 1
-_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
 
 def utc_now() -> datetime:
@@ -65,8 +54,8 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def run(config: Path | None, environ: Mapping[str, str], stop: threading.Event) -> None:
-    """Run the agent until *stop*; SettingsError when it cannot begin."""
+def run(config: Path | None, environ: Mapping[str, str], signs: Signs) -> None:
+    """Run the agent until it is told to stop; SettingsError when it cannot begin."""
     settings = load_settings(config, environ)
     metadata = InstanceMetadata(settings.metadata_endpoint)
     node = identify(settings, metadata)
@@ -82,29 +71,19 @@ def run(config: Path | None, environ: Mapping[str, str], stop: threading.Event) 
         describe_loss=lambda spool_id, loss: loss_event(node, spool_id, loss, utc_now()),
     ) as spool:
         log.info("agent starts", extra={"node": node.name, "instance": node.instance_id, "waiting": spool.waiting})
-        left = _work(settings, node, spool, region, stop)
-        log.info("agent stops", extra={"waiting": left})
+        around = Around(node, region, metadata, environ, utc_now, agent_version())
+        runtime = Runtime(settings, around, spool, make_publisher(settings, node, spool, region))
+        runtime.begin()
+        _watch(runtime, config, environ, signs)
+        log.info("agent stops", extra={"waiting": runtime.end(settings.stop_seconds)})
 
 
-def _work(settings: Settings, node: NodeIdentity, spool: Spool, region: str, stop: threading.Event) -> int:
-    publisher = make_publisher(settings, node, spool, region)
-    silent = threading.Event()
-    threading.Thread(target=spool.keep_durable, args=(silent,), name="disk", daemon=True).start()
-    vitals, prober = Vitals(since_boot), Prober(TOPICS)
-    table = ProcessTable(settings.beats, settings.procfs, since_boot, host_name=os.uname().nodename)
-    whereabouts = Whereabouts(JobFile(settings.job_file), table, settings.procfs)
-    wiring = Wiring(settings, node, spool, utc_now, whereabouts, table, vitals, prober)
-    reading = [start(name, run, stop, vitals) for name, run in sources_of(wiring).items()]
-    sending = start("publisher", publisher.run, silent, vitals)
-    stop.wait()
-    deadline = time.monotonic() + settings.stop_seconds
-    for thread in reading:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    prober.close()
-    silent.set()
-    spool.wake()
-    sending.join(settings.stop_seconds)
-    return publisher.drain(settings.stop_seconds) if not sending.is_alive() else spool.waiting
+def _watch(runtime: Runtime, config: Path | None, environ: Mapping[str, str], signs: Signs) -> None:
+    file = WatchedFile(config)
+    while not signs.stop.wait(STEP_SECONDS):
+        if file.changed() or signs.take_reload():
+            runtime.reload(lambda: load_settings(config, environ))
+        runtime.step()
 
 
 def make_publisher(settings: Settings, node: NodeIdentity, spool: Spool, region: str) -> Publisher:
@@ -157,20 +136,13 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="settings as TOML; RELIGHT_AGENT_<NAME> in the environment wins")
 
 
-def _stop_at_signal(stop: threading.Event) -> None:
-    signal.sigwait(_SIGNALS)
-    stop.set()
-
-
 def run_process(config: Path | None) -> int:
     """Do what `main` says, with the settings of *config*."""
     log_to_stderr()
-    stop = threading.Event()
-    # Blocked in every thread and fetched by one: a handler would run inside whatever holds the lock that it needs.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    threading.Thread(target=_stop_at_signal, args=(stop,), name="signals", daemon=True).start()
+    signs = Signs()
+    signs.listen()
     try:
-        run(config, os.environ, stop)
+        run(config, os.environ, signs)
     except RelightError as error:
         log.critical(error.message, extra={"hint": error.hint})
         return FAILED

@@ -8,6 +8,7 @@ Sources: docs.nvidia.com/deploy/xid-errors (13, 31, 43, 45: the named process di
 that its firmware lacks with "ACCESS_REG ... failed" in the kernel's log to whoever reads it (mlx5_core, cmd.c).
 """
 
+import logging
 import os
 import threading
 from collections import deque
@@ -18,6 +19,8 @@ from datetime import datetime, timedelta
 
 from agent.parsers.sighting import Sighting
 from policies.contract.vocabulary import Kind
+
+log = logging.getLogger(__name__)
 
 _OF_THE_PROCESS = frozenset({13, 31, 43, 45})
 _SLACK = timedelta(seconds=2)  # a record is dated by its arrival
@@ -68,10 +71,13 @@ class OwnWork:
     def caused(self, sighting: Sighting, at: datetime) -> bool:
         """Tell whether what was said at *at* is of our own making."""
         pid = sighting.attributes.get("pid")
-        if _blames_process(sighting) and isinstance(pid, int) and self._is_ours(pid, at):
-            return True
-        with self._lock:
-            return any(sighting.kind in work.kinds and work.covers(at) for work in self._works)
+        ours = _blames_process(sighting) and isinstance(pid, int) and self._is_ours(pid, at)
+        if not ours:
+            with self._lock:
+                ours = any(sighting.kind in work.kinds and work.covers(at) for work in self._works)
+        if ours:
+            log.warning("the kernel complains of our own doing", extra={"kind": sighting.kind, "pid": pid})
+        return ours
 
     def _is_ours(self, pid: int, at: datetime) -> bool:
         if pid in {os.getpid(), self._prober()}:

@@ -16,7 +16,7 @@ from agent.wiring import Run
 
 log = logging.getLogger(__name__)
 
-_END_SECONDS = 10.0
+_END_SECONDS = 3.0  # a source hears a stop within a quarter of a second, unless it hangs
 
 
 @dataclass(frozen=True, slots=True)

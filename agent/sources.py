@@ -3,9 +3,13 @@
 Decides only what is wired to what. It must not know faults, lanes or threads.
 """
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
+from agent.commands.sources import sources as command_sources
 from agent.events import EventMaker
 from agent.fabric.sources import sources as fabric_sources
 from agent.gpu.sources import sources as gpu_sources
@@ -15,18 +19,15 @@ from agent.job_file import JobFile
 from agent.journal.source import JournalSettings, JournalSource
 from agent.kernel_log.source import KernelLogSource, LogSettings
 from agent.service_logs import ServiceLogSource
-from agent.training_logs.source import TrainingLogSettings, TrainingLogSource
 from agent.training_logs.rank import JobSources
+from agent.training_logs.source import TrainingLogSettings, TrainingLogSource
 from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
 
 
 def sources_of(wiring: Wiring) -> dict[str, Run]:
     """Return what to run for each source that the settings ask for."""
-    found = log_sources(wiring)
-    for group in (gpu_sources, fabric_sources, host_sources, job_sources):
-        found |= group(wiring)
-    return found
+    return {name: run for group in GROUPS.values() for name, run in group(wiring).items()}
 
 
 def log_sources(wiring: Wiring) -> dict[str, Run]:
@@ -35,7 +36,7 @@ def log_sources(wiring: Wiring) -> dict[str, Run]:
     kernel = LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start, settings.driver_version)
     found: dict[str, Run] = {
         "kernel_log": KernelLogSource(
-            kernel, spool, wiring.maker(Source.KERNEL_LOG), clock=clock, xids=wiring.xids
+            kernel, spool, wiring.maker(Source.KERNEL_LOG), clock=clock, xids=wiring.xids, own=wiring.own
         ).run
     }
     if settings.training_logs:
@@ -50,3 +51,14 @@ def log_sources(wiring: Wiring) -> dict[str, Run]:
         source = ServiceLogSource(Path(path), spool, wiring.maker(Source.JOURNAL), clock=clock)
         found[source.name] = source.run
     return found
+
+
+# Each is begun and ended as one: agent/reload.py knows which settings are whose.
+GROUPS: Final[Mapping[str, Callable[[Wiring], dict[str, Run]]]] = MappingProxyType({
+    "logs": log_sources,
+    "gpu": gpu_sources,
+    "fabric": fabric_sources,
+    "host": host_sources,
+    "job": job_sources,
+    "commands": command_sources,
+})  # fmt: skip

@@ -9,11 +9,13 @@ from agent.events import EventMaker
 from agent.evidence.request import Evidence
 from agent.job.table import ProcessTable
 from agent.job.whereabouts import Whereabouts
+from agent.own import OwnWork
 from agent.polls.reading import Poll
 from agent.polls.source import Pace, PollSource, since_boot
 from agent.prober.client import Prober
 from agent.settings import Settings
 from agent.spool.spool import Spool
+from agent.status.board import Board
 from agent.vitals import Vitals
 from agent.xid_ledger import XidLedger
 from policies.contract.envelope import NodeIdentity
@@ -26,7 +28,8 @@ Run = Callable[[threading.Event], None]
 class Wiring:
     """One agent's parts. ``job`` finds the job that an event concerns, ``table`` is who trains here.
 
-    ``evidence`` None: none is kept.
+    ``evidence`` None: none is kept. ``own`` knows what we do ourselves that the kernel may complain about; ``board`` is
+    where a part says what the status endpoint shows of it.
     """
 
     settings: Settings
@@ -38,6 +41,8 @@ class Wiring:
     vitals: Vitals
     prober: Prober
     evidence: Evidence | None = None
+    own: OwnWork | None = None
+    board: Board = field(default_factory=Board)
     xids: XidLedger = field(default_factory=XidLedger)
 
     def maker(self, source: Source) -> EventMaker:

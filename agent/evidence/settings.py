@@ -12,9 +12,9 @@ class EvidenceSettings(BaseModel):
     evidence_bucket: Annotated[
         str, Field(description="S3 bucket that evidence goes to; empty: it stays on this node.")
     ] = ""
-    evidence_dir: Annotated[Path, Field(description="Folder for evidence, until it is uploaded and after it.")] = Path(
-        "/var/lib/relight/evidence"
-    )
+    evidence_dir: Annotated[
+        Path | None, Field(description="Folder for evidence; a local disk. Unset: `evidence` beside the spool.")
+    ] = None
     evidence_dir_max_bytes: Annotated[
         int, Field(ge=1 << 20, description="How much that folder may take; the oldest collections go first.")
     ] = 512 << 20

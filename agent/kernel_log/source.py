@@ -22,6 +22,7 @@ from agent.kernel_log.device import open_device
 from agent.kernel_log.joiner import Joiner
 from agent.kernel_log.phases import DriverPhase
 from agent.kernel_log.record import parse_record
+from agent.own import OwnWork
 from agent.parsers.registry import parse_sightings, unknown_layout
 from agent.parsers.sighting import Sighting
 from agent.spool.spool import Spool
@@ -87,10 +88,11 @@ class KernelLogSource:
         clock: Callable[[], datetime],
         uptime: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
         xids: XidLedger | None = None,
+        own: OwnWork | None = None,
     ) -> None:
         """Read what *settings* name; events go to *spool*. *uptime* is in seconds since boot, suspended time too.
 
-        The Xids that it tells are noted in *xids*, by that clock.
+        The Xids that it tells are noted in *xids*, by that clock. What *own* knows as our own doing is no fault.
         """
         self._settings = settings
         self._spool = spool
@@ -98,6 +100,7 @@ class KernelLogSource:
         self._clock = clock
         self._uptime = uptime
         self._xids = xids
+        self._own = own
 
     def run(self, stop: threading.Event) -> None:
         """Read until *stop*; OSError when the log cannot be read: call it again later, it goes on where it was."""
@@ -105,10 +108,14 @@ class KernelLogSource:
         reader = open_reader(self._settings, place, self._clock)
         booted = self._clock() - timedelta(seconds=self._uptime()) - _CLOCKS_DIFFER
         classifier = KernelClassifier(booted, LoadedDriver(self._settings.driver))
-        work = LogWork(NAME, self._spool, self._maker, lambda item: self._note(classifier.classify(item)), place)
+        work = LogWork(
+            NAME, self._spool, self._maker, lambda item: self._note(classifier.classify(item), item.at), place
+        )
         follow(reader, work, stop, joined=Joiner().take)
 
-    def _note(self, found: list[Sighting]) -> list[Sighting]:
+    def _note(self, found: list[Sighting], at: datetime) -> list[Sighting]:
+        if self._own is not None and found:
+            found = [sighting for sighting in found if not self._own.caused(sighting, at)]
         for sighting in found:
             xid, part = sighting.attributes.get("xid"), sighting.component
             if self._xids is not None and isinstance(xid, int) and part is not None:

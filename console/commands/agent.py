@@ -1,8 +1,9 @@
-"""Watch this node and report its faults; show what the agent makes of log lines; check that it can work here.
+"""Watch this node and report its faults; say how the agent is, try what it needs, show what it makes of log lines.
 
 relight agent run --config agent.toml      run until SIGTERM; every setting also as RELIGHT_AGENT_<NAME>
 relight agent parse < records.jsonl        {"id": 1, "record": "NVRM: Xid ..."} a line -> its events, a line each
 relight agent parse --text kernel.log      the same for plain lines
+relight agent status                       how the agent that runs here is: sources, spool, lanes
 relight agent check                        what works here, what does not, and what to do about it
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 FAILED, USAGE_ERROR = 1, 2
+_SOCKET = "/run/relight/agent.sock"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument(
             "--config", type=Path, help="settings as TOML; RELIGHT_AGENT_<NAME> in the environment wins"
         )
+        if name == "check":
+            action.add_argument("--json", action="store_true", help="a list of JSON instead of lines")
+    status = actions.add_parser("status", help="say how the agent that runs here is")
+    status.add_argument("--socket", default=_SOCKET, metavar="PATH", help=f"its status socket (default {_SOCKET})")
+    status.add_argument("--json", action="store_true", help="what it says as JSON instead of lines")
     parse = actions.add_parser("parse", help="show what it makes of log lines")
     parse.add_argument(
         "--text", type=Path, metavar="FILE", help="plain lines of FILE (- is stdin) instead of JSON lines"
@@ -32,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked; the answer is the exit status."""
-    if args.action == "parse":
-        return _parse(args)
-    return _check(args) if args.action == "check" else _run(args)
+    return {"run": _run, "check": _check, "status": _status, "parse": _parse}[args.action](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -43,17 +48,38 @@ def _run(args: argparse.Namespace) -> int:
     return run_process(args.config)
 
 
+def _status(args: argparse.Namespace) -> int:
+    import json
+
+    from agent.status.client import status
+    from agent.status.show import lines
+    from policies.contract.errors import DependencyError
+
+    try:
+        report = status(args.socket)
+    except DependencyError as error:
+        print(f"relight agent status: {error.message} {error.hint}", file=sys.stderr)
+        return FAILED
+    for line in [json.dumps(report, indent=1)] if args.json else lines(report):
+        print(line)
+    return 0 if report["healthy"] else FAILED
+
+
 def _check(args: argparse.Namespace) -> int:
     import os
 
     from agent.check import check_node
+    from agent.check_show import as_json, lines
 
+    results = check_node(args.config, os.environ)
+    if args.json:
+        told = as_json(results)
+        print(told.text)
+        return told.status
     status = 0
-    for result in check_node(args.config, os.environ):
-        print(f"{'ok  ' if result.ok else 'FAIL'}  {result.name:<13} {result.found}", flush=True)
-        if not result.ok:
-            status = FAILED
-            print(f"{'':>20}{result.hint}")
+    for line in lines(results):
+        print(line.text, flush=True)
+        status |= line.status
     return status
 
 

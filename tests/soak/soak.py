@@ -121,6 +121,8 @@ class Soak:
             "JOURNAL_UNITS": "containerd.service",
             "HOST_CHECKS": "false",
             "SERVICE_LOGS": "",
+            "STATUS_SOCKET": "",
+            "EVIDENCE_PER_HOUR": 0,
             "SPOOL_DIR": self._folder / "spool",
         }
         environ = os.environ | {f"RELIGHT_AGENT_{name}": str(value) for name, value in values.items()}

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import boto3
@@ -34,7 +36,19 @@ class World:
     def make_stream(self) -> None:
         self.kinesis.create_stream(StreamName=self.stream, ShardCount=1)
 
-    def start_agent(self, **settings: object) -> subprocess.Popen[str]:
+    def client(self, service: str) -> Any:  # noqa: ANN401 - boto3's clients are of any shape
+        session = boto3.Session("testing", "testing", region_name=REGION)
+        return session.client(service, endpoint_url=self.endpoint)  # type: ignore[call-overload]
+
+    def start_agent(
+        self,
+        *,
+        arguments: Sequence[str] = (),
+        environ: Mapping[str, str] | None = None,
+        programs: Path | None = None,
+        **settings: object,
+    ) -> subprocess.Popen[str]:
+        """Start one; *programs* is a folder that stands first in its PATH."""
         values = {
             "CLUSTER": "test",
             "STREAM": self.stream,
@@ -46,12 +60,16 @@ class World:
             "JOURNAL_UNITS": "",
             "HOST_CHECKS": "false",  # what the tests' own machine is like is no part of them
             "SERVICE_LOGS": "",
+            "STATUS_SOCKET": "",
+            "EVIDENCE_PER_HOUR": 0,
             **settings,
         }
-        environ = os.environ | {f"RELIGHT_AGENT_{name}": str(value) for name, value in values.items()}
+        environ = os.environ | (environ or {}) | {f"RELIGHT_AGENT_{name}": str(value) for name, value in values.items()}
         environ |= {"AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": REGION}
         environ |= {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
-        command = [sys.executable, "-m", "agent.main"]
+        if programs:
+            environ |= {"PATH": f"{programs}:{os.environ['PATH']}"}
+        command = [sys.executable, "-m", "agent.main", *arguments]
         with (self.folder / "agent.err").open("a") as errors:
             agent = subprocess.Popen(command, cwd=ROOT, env=environ, stderr=errors, text=True)
         self._agents.append(agent)

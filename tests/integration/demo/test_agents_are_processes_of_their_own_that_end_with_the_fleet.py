@@ -30,6 +30,7 @@ def environment(folder: Path, number: int) -> dict[str, str]:
         "RELIGHT_AGENT_STOP_SECONDS": "0.2",
         "RELIGHT_AGENT_JOURNAL_UNITS": "",
         "RELIGHT_AGENT_HOST_CHECKS": "false",
+        "RELIGHT_AGENT_STATUS_SOCKET": "",
     }
 
 

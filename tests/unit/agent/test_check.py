@@ -1,3 +1,4 @@
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -134,8 +135,12 @@ def test_the_command_shows_each_and_fails_with_any(
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert main(["agent", "check"]) == 1
     shown = capsys.readouterr().out
-    assert "ok    spool         " in shown
-    assert "FAIL  kinesis       Kinesis is not reached" in shown
+    assert "ok    spool           " in shown
+    assert "FAIL  kinesis         Kinesis is not reached" in shown
+    assert shown.index("works:") < shown.index("ok    spool") < shown.index("fails:") < shown.index("FAIL  kinesis")
+    assert main(["agent", "check", "--json"]) == 1
+    told = {one["name"]: one["state"] for one in json.loads(capsys.readouterr().out)}
+    assert (told["spool"], told["kinesis"]) == ("works", "fails")
 
 
 def test_wrong_settings_are_the_only_answer() -> None:
