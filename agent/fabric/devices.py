@@ -1,7 +1,8 @@
 """Which RDMA devices the kernel has registered, and which of them are EFA: AWS's adapter is no InfiniBand.
 
-Decides how a device is told from others: by its PCI address, by its name where it has none (names change with udev's
-rules, addresses do not). It must not know ports or counters.
+Decides how a device is told from others: by its PCI function, by its name where it has none (names change with udev's
+rules, addresses do not). An adapter with two connectors is two functions of one address. It must not know ports or
+counters.
 
 Sources: Documentation/ABI/stable/sysfs-class-infiniband; drivers/infiniband/hw/efa/efa_main.c (vendor 0x1d0f, devices
 0xefa0 to 0xefa3, module and driver ``efa``). ``<device>/device`` leads to the PCI function.
@@ -26,16 +27,19 @@ class RdmaDevice:
     name: str
     pci: str | None
     is_efa: bool
+    function: int = 0
 
     @property
     def key(self) -> str:
-        """What tells it from the others of this node."""
-        return self.pci or self.name
+        """What tells it from the others of this node: ``dddd:bb:dd``, with ``.n`` when it is not the first function."""
+        if self.pci is None:
+            return self.name
+        return f"{self.pci}.{self.function}" if self.function else self.pci
 
     @property
     def component(self) -> Component:
-        """The adapter, for an event."""
-        return Component(type=ComponentType.NIC, pci=self.pci)
+        """The adapter, for an event, and which of its connectors if not the first."""
+        return Component(type=ComponentType.NIC, pci=self.pci, link=self.function + 1 if self.function else None)
 
 
 def read_devices(sysfs: Path) -> list[RdmaDevice]:
@@ -46,15 +50,22 @@ def read_devices(sysfs: Path) -> list[RdmaDevice]:
 
 def _read(path: Path) -> RdmaDevice:
     function = path / "device"
-    return RdmaDevice(path.name, _address(function), _is_efa(function))
+    address = _address(function)
+    number = address.rpartition(".")[2] if address else ""
+    return RdmaDevice(
+        path.name,
+        normalise_pci(address) if address else None,
+        _is_efa(function),
+        int(number) if number.isascii() and number.isdigit() else 0,
+    )
 
 
 def _address(function: Path) -> str | None:
-    found = normalise_pci(link_name(function) or "")
-    if found is not None:
+    found = link_name(function) or ""
+    if normalise_pci(found) is not None:
         return found
     lines = (read_word(function / "uevent") or "").splitlines()
-    return next((normalise_pci(line[14:]) for line in lines if line.startswith("PCI_SLOT_NAME=")), None)
+    return next((line[14:] for line in lines if line.startswith("PCI_SLOT_NAME=")), None)
 
 
 def _is_efa(function: Path) -> bool:

@@ -3,8 +3,7 @@
 Fewer may be attached on purpose. It must not know what is here.
 
 Sources, as of 2026-11: EC2 user guide, "Network cards" and "EFA configuration for P5 and P5e instances" (one EFA for
-each network card that supports it); FSx for Lustre guide, "Configuring EFA clients", for p6-b300 and p6e-gb200, whose
-cards 0 and all even ones, respectively, carry ENA only.
+each network card that supports it); for the P6 families the devices that aws-ofi-nccl's topology fixtures list.
 """
 
 AT_MOST = {
@@ -16,7 +15,7 @@ AT_MOST = {
     "p5en.48xlarge": 16,
     "p6-b200.48xlarge": 8,
     "p6-b300.48xlarge": 16,
-    "p6e-gb200.36xlarge": 8,
+    "p6e-gb200.36xlarge": 16,
 }
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from agent.fabric.devices import CLASS, RdmaDevice
 from agent.fabric.sysfs import Number, Unread, entries, link_name, read_number, read_text, read_word
 from policies.contract.events import Component
-from policies.contract.vocabulary import ComponentType
 
 DOWN, INIT, ARMED, ACTIVE, ACTIVE_DEFER = 1, 2, 3, 4, 5  # enum ib_port_state
 DISABLED = 3  # enum ib_port_phys_state
@@ -73,8 +72,8 @@ class Port:
     @property
     def component(self) -> Component:
         """The adapter, and which of its ports if there are several."""
-        link = self.number if self.is_one_of_many else None
-        return Component(type=ComponentType.NIC, pci=self.device.pci, link=link)
+        adapter = self.device.component
+        return adapter.model_copy(update={"link": self.number}) if self.is_one_of_many else adapter
 
     @property
     def is_active(self) -> bool:
@@ -132,12 +131,12 @@ def _unless_full(name: str, number: Number) -> Number:
 def is_physical(sysfs: Path, device: RdmaDevice) -> bool:
     """Tell whether *device* is an adapter of its own: neither a function of another's nor made of software."""
     function = sysfs / CLASS / device.name / "device"
-    return function.exists() and not (function / "physfn").exists()
+    return function.exists() and link_name(function / "physfn") is None
 
 
-def function_of(sysfs: Path, pci: str) -> tuple[bool, str]:
-    """Return whether the function at *pci* is on the bus, and which driver holds it ("" for none)."""
-    functions = [sysfs / "bus/pci/devices" / f"{pci}.{number}" for number in range(8)]
-    here = [function for function in functions if function.exists()]
-    drivers = [link_name(function / "driver") for function in here]
-    return bool(here), next((driver for driver in drivers if driver), "")
+def function_of(sysfs: Path, device: RdmaDevice) -> tuple[bool, str]:
+    """Return whether the PCI function of *device* is on the bus, and which driver holds it ("" for none)."""
+    if device.pci is None:
+        return False, ""
+    function = sysfs / "bus/pci/devices" / f"{device.pci}.{device.function}"
+    return function.exists(), link_name(function / "driver") or ""

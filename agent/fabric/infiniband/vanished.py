@@ -6,6 +6,7 @@ ports.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from agent.fabric.devices import RdmaDevice
 from agent.parsers.sighting import Sighting
@@ -19,22 +20,28 @@ _KINDS = frozenset({Kind.NETWORK_DEVICE_FAILED})
 
 
 def judge_vanished(
-    adapters: Sequence[RdmaDevice], memory: Memory, function: Callable[[str], tuple[bool, str]], *, exclusive: bool
+    adapters: Sequence[RdmaDevice],
+    memory: Memory,
+    function: Callable[[RdmaDevice], tuple[bool, str]],
+    *,
+    exclusive: bool,
 ) -> list[Reading]:
     """Return a condition for each of the adapters seen before that is not among *adapters*.
 
-    *function* tells of a PCI address whether it is on the bus, and its driver.
+    *function* tells of a device whether its PCI function is on the bus, and who drives it.
     """
-    seen: dict[str, list[str | None]] = memory.setdefault("adapters", {})
-    seen |= {adapter.key: [adapter.name, adapter.pci] for adapter in adapters}
+    seen: dict[str, list[Any]] = memory.setdefault("adapters", {})
+    seen |= {adapter.key: [adapter.name, adapter.pci, adapter.function] for adapter in adapters}
     gone = seen.keys() - {adapter.key for adapter in adapters}
-    return [
-        _judge(RdmaDevice(str(seen[key][0]), seen[key][1], is_efa=False), function, exclusive) for key in sorted(gone)
-    ]
+    former = [_device(*seen[key]) for key in sorted(gone)]
+    return [_judge(device, *function(device), exclusive=exclusive) for device in former]
 
 
-def _judge(device: RdmaDevice, function: Callable[[str], tuple[bool, str]], exclusive: bool) -> Reading:  # noqa: FBT001
-    on_bus, driver = function(device.pci) if device.pci else (False, "")
+def _device(name: str, pci: str | None, function: int) -> RdmaDevice:
+    return RdmaDevice(name, pci, is_efa=False, function=function)
+
+
+def _judge(device: RdmaDevice, on_bus: bool, driver: str, *, exclusive: bool) -> Reading:  # noqa: FBT001 - unpacked
     if on_bus and exclusive:
         return NotMeasured(_KINDS, device.component)
     notes: dict[str, Scalar] = {"device": device.name, "on_pci_bus": on_bus, "driver": driver}
