@@ -49,7 +49,7 @@ class Trainer:
     def fit(self, steps: int, *, accumulate: int = 1, save_every: int = 0, validate_every: int = 0) -> None:
         """Run the hooks of so many optimizer steps."""
         self.state.fn = "fit"
-        self.callback.setup(self, None, "fit")
+        self.callback.setup(self, None, stage="fit")
         self.callback.on_fit_start(self, None)
         if validate_every:
             self.sanity_checking = True
@@ -74,7 +74,7 @@ class Trainer:
     def test(self, fn: str = "test") -> None:
         """Run the hooks of a test or a prediction."""
         self.state.fn = fn
-        self.callback.setup(self, None, fn)
+        self.callback.setup(self, None, stage=fn)
         self._evaluate(fn)
         self._end()
 
@@ -99,4 +99,4 @@ class Trainer:
     def _end(self) -> None:
         if self.state.fn == "fit":
             self.callback.on_fit_end(self, None)
-        self.callback.teardown(self, None, self.state.fn)
+        self.callback.teardown(self, None, stage=self.state.fn)

@@ -53,6 +53,7 @@ class BeatFile:
         self._signed = self._bytes.cast("q")
         self._words = self._bytes.cast("I")
         self._beats = 0
+        self._seen = 0
 
     def beat(self, step: int | None, phase: int | None) -> None:
         """Write one beat; None leaves a field as it is. TypeError or ValueError for a step that is no i64."""
@@ -68,14 +69,18 @@ class BeatFile:
 
     def request(self) -> int | None:
         """Return the token of a save that is asked for and not yet fulfilled."""
-        token = self._unsigned[REQUEST]
+        token = self._seen = self._unsigned[REQUEST]
         return token if token and token != self._unsigned[FULFILLED] else None
 
     def fulfil(self, step: int, token: int | None) -> None:
-        """Say that everything up to *step* is saved, on the request *token*, or on the one that stands here."""
-        token = self._unsigned[REQUEST] if token is None else token
-        self._signed[SAVED_STEP] = step
-        self._unsigned[FULFILLED] = token  # after the step, which it vouches for
+        """Say that everything up to *step* is saved on the request *token*, or on the last one that `request` told.
+
+        One that nobody had seen when the save began is not answered by it: it asks for a save from now on.
+        """
+        token = self._seen if token is None else token
+        if token and token != self._unsigned[FULFILLED]:
+            self._signed[SAVED_STEP] = step
+            self._unsigned[FULFILLED] = token  # after the step, which it vouches for
 
     def end(self) -> None:
         """Say goodbye: phase ended, then no file."""

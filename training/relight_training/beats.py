@@ -74,7 +74,7 @@ def save_requested() -> int | None:
 
 
 def fulfil(step: int, token: int | None = None) -> None:
-    """Tell the agent that *step* is saved whole, on the request *token* (None: the one that stands)."""
+    """Tell the agent that *step* is saved whole, on the request *token* (None: the last that was seen)."""
     file = _process.file
     try:
         if file is not None:
@@ -160,7 +160,7 @@ def _header(namespace: int) -> Header:
     now = datetime.now(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
     return {
         "pid": os.getpid(),
-        "pid_namespace": namespace,
+        **({"pid_namespace": namespace} if namespace else {}),
         **describe(os.environ, _read(_NAMESPACE_FILE)),
         **_process.facts,
         "started_at": now,

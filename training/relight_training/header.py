@@ -24,7 +24,7 @@ LOCAL_RANKS = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI
 WORLD_SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _POD_OF_JOB = re.compile(r"^([a-z0-9](?:[-a-z0-9]{0,200}[a-z0-9])?)-(?:master|worker)-[0-9]{1,6}(?:[.:]|$)")
 _NAMESPACE_OF_ADDRESS = re.compile(r"^[^.:]+\.([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)(?:\.svc|[.:]|$)")
-_LONGEST = {"checkpoint": 1024, "job": 320}
+_LONGEST = {"checkpoint": 1024, "job": 317}  # an S3 key; a namespace, a slash and a name
 _LONG = 253  # the longest name that Kubernetes and DNS know
 
 
@@ -52,13 +52,15 @@ def number(environ: Mapping[str, str], names: Iterable[str]) -> int | None:
 
 
 def encode(header: Header) -> bytes:
-    """Return the header's JSON, at most HEADER_LIMIT bytes; overlong texts are cut, at worst left out."""
-    cut = {
-        name: value[: _LONGEST.get(name, _LONG)] if isinstance(value, str) else value for name, value in header.items()
+    """Return the header's JSON, at most HEADER_LIMIT bytes. What is too long is left out: cut it would name another."""
+    kept = {
+        name: value
+        for name, value in header.items()
+        if not isinstance(value, str) or len(value) <= _LONGEST.get(name, _LONG)
     }
     for expendable in ("", "checkpoint", "pod", "namespace", "job"):
-        cut.pop(expendable, None)
-        text = json.dumps(cut, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        kept.pop(expendable, None)
+        text = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         if len(text) <= HEADER_LIMIT:
             return text
     return b"{}"

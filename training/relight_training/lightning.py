@@ -38,22 +38,22 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         self._first = True
         self._written = ""
 
-    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+    def setup(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Make the file, with the ranks that the trainer knows."""
         start(rank=trainer.global_rank, local_rank=trainer.local_rank, world_size=trainer.world_size)
         beat(phase="starting")
 
-    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_start(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Expect a long first batch: compilation, autotuning, communicators."""
         self._step, self._first = trainer.global_step, True
         beat(step=trainer.global_step, phase="compile")
 
-    def on_train_batch_start(self, trainer: Any, *_: Any) -> None:
+    def on_train_batch_start(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Leave whatever was before, a save say; if it was one of Lightning's own, it is whole now."""
         self._note(trainer)
         beat(phase="compile" if self._first else "train")
 
-    def on_train_batch_end(self, trainer: Any, *_: Any) -> None:
+    def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Tell the step; save when that is asked for and gradients are not half accumulated."""
         self._first = False
         step = trainer.global_step
@@ -65,35 +65,35 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         if token is not None:
             self._save(trainer, step, token)
 
-    def on_save_checkpoint(self, *_: Any) -> None:
+    def on_save_checkpoint(self, *_: Any, **__: Any) -> None:
         """Tell the phase: Lightning calls this before each save, its own and ours."""
         beat(phase="save")
 
-    def on_sanity_check_start(self, *_: Any) -> None:
+    def on_sanity_check_start(self, *_: Any, **__: Any) -> None:
         """Tell the phase."""
         beat(phase="evaluate")
 
-    def on_validation_start(self, *_: Any) -> None:
+    def on_validation_start(self, *_: Any, **__: Any) -> None:
         """Tell the phase."""
         beat(phase="evaluate")
 
-    def on_validation_batch_end(self, *_: Any) -> None:
+    def on_validation_batch_end(self, *_: Any, **__: Any) -> None:
         """Beat."""
         beat(phase="evaluate")
 
-    def on_validation_end(self, trainer: Any, *_: Any) -> None:
+    def on_validation_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Go on training; a validation of its own is torn down next."""
         if trainer.state.fn == "fit":
             beat(phase="starting" if trainer.sanity_checking else "train")
 
-    def on_train_end(self, trainer: Any, *_: Any) -> None:
+    def on_train_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Tell of the last save."""
         self._note(trainer)
 
     on_test_start = on_predict_start = on_validation_start
     on_test_batch_end = on_predict_batch_end = on_validation_batch_end
 
-    def teardown(self, *_: Any) -> None:
+    def teardown(self, *_: Any, **__: Any) -> None:
         """Expect nothing more: fit, test and the others end here, whether well or by an exception."""
         beat(phase="ended")
 

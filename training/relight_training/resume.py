@@ -65,8 +65,8 @@ def resume_point(checkpoints: str | os.PathLike[str] | None = None) -> ResumePoi
 def saved(step: int, path: str | os.PathLike[str] | None = None, token: int | None = None) -> None:
     """Say that the save of *step* is whole (all ranks, all files): call it after every save. Never raises.
 
-    It answers the agent's request (*token*, or the one that stands). With *path*, where the save lies, the leading rank
-    also notes it beside the checkpoints, so that a later start does not go back behind it.
+    It answers the agent's request: *token*, or the last one that `save_requested` told here. With *path*, where the
+    save lies, the leading rank also notes it beside the checkpoints, so that a later start does not go back behind it.
     """
     beats.fulfil(step, token)
     try:

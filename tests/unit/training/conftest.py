@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relight_training import beats
+from relight_training import beats, resume
 
 TOLD_BY_LAUNCHERS = (
     *("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "TRAINING_JOB_NAME"),
@@ -22,5 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "beats"
     monkeypatch.setenv("RELIGHT_BEATS", str(folder))
     monkeypatch.setattr(beats, "_process", beats._Process())
+    monkeypatch.setattr(resume, "_run", resume._Run())
     yield folder
     beats.finish()

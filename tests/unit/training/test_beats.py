@@ -68,13 +68,17 @@ def test_a_request_is_seen_until_it_is_fulfilled(folder: Path) -> None:
     beat(step=5)
     assert save_requested() is None
     ask(only_file(folder), 2**64 - 1)
+    saved(4)  # this save began before anybody saw the request
     assert save_requested() == 2**64 - 1
     saved(5)
+    saved(6)
     assert save_requested() is None
     seen = look(only_file(folder))
     assert (seen.fulfilled, seen.saved_step) == (2**64 - 1, 5)
     ask(only_file(folder), 9)
     assert save_requested() == 9
+    saved(7)
+    assert (look(only_file(folder)).fulfilled, look(only_file(folder)).saved_step) == (9, 7)
 
 
 def test_a_save_on_an_older_token_leaves_the_newer_request_open(folder: Path) -> None:
@@ -84,11 +88,19 @@ def test_a_save_on_an_older_token_leaves_the_newer_request_open(folder: Path) ->
     assert save_requested() == 11
 
 
-def test_a_save_that_nobody_asked_for_is_told_too(folder: Path) -> None:
+def test_a_save_that_nobody_asked_for_answers_nothing(folder: Path) -> None:
     beat()
     saved(40)
     seen = look(only_file(folder))
-    assert (seen.fulfilled, seen.saved_step) == (0, 40)
+    assert (seen.fulfilled, seen.saved_step) == (0, -1)
+
+
+def test_a_request_that_other_ranks_told_of_stays_fulfilled_when_it_comes(folder: Path) -> None:
+    beat()
+    saved(40, token=9)
+    saved(50)
+    ask(only_file(folder), 9)
+    assert save_requested() is None
 
 
 def test_without_a_folder_nothing_happens_and_that_is_said_once(

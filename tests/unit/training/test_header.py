@@ -66,8 +66,11 @@ def test_the_namespace_of_the_service_account_is_the_pods() -> None:
 def test_the_header_fits_whatever_the_environment_holds() -> None:
     hostile = dict.fromkeys(("RELIGHT_JOB", "RELIGHT_CHECKPOINTS", "POD_NAME", "POD_NAMESPACE"), "\N{FIRE}" * 10_000)
     text = encode({"pid": 1, **describe({**KUBERNETES, **hostile})})
+    assert json.loads(text) == {"pid": 1, "orchestrator": "eks"}
+    largest = {"job": 317, "checkpoint": 1024, "pod": 253, "namespace": 253}
+    text = encode({"pid": 1, **{name: "\N{FIRE}" * length for name, length in largest.items()}})
     assert len(text) <= 4096 - 512
-    assert json.loads(text)["pid"] == 1
+    assert json.loads(text)["job"] == "\N{FIRE}" * 317
 
 
 def test_bytes_that_are_no_text_do_no_harm() -> None:

@@ -91,7 +91,6 @@ def test_saves_may_be_refused(library: ModuleType, folder: Path, tmp_path: Path)
 def test_lightnings_own_saves_are_told_and_noted(library: ModuleType, folder: Path, tmp_path: Path) -> None:
     trainer = Trainer(library.RelightCallback(), tmp_path)
     trainer.fit(5, save_every=2)
-    assert look(only_file(folder)).saved_step == 4
     assert '"step": 4' in (tmp_path / "checkpoints" / "relight-progress.json").read_text()
 
 
@@ -102,7 +101,7 @@ def test_a_save_that_a_thread_makes_is_whole_when_the_thread_says_so(
     with ThreadPoolExecutor(max_workers=1) as executor:
         trainer.strategy.checkpoint_io = SimpleNamespace(_executor=executor, _error=None)
         trainer.fit(2, save_every=2)
-        assert look(only_file(folder)).saved_step == -1
+        assert not list(tmp_path.rglob("relight-progress.json"))
         ask(only_file(folder), 8)
         trainer.fit(1)
         assert look(only_file(folder)).fulfilled == 8

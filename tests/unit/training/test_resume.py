@@ -9,7 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from relight_training import beat, resume, resume_point, saved
+from relight_training import beat, resume_point, saved
 from tests.tools.beat_files import look, only_file
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -47,7 +47,6 @@ class Run:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(resume, "_run", resume._Run())
     monkeypatch.setenv("RELIGHT_ANNOTATIONS", str(tmp_path / "annotations"))
     (tmp_path / "run").mkdir()
     return Run(tmp_path / "run")
@@ -202,7 +201,7 @@ def test_only_the_leading_rank_notes_and_every_rank_answers(
 ) -> None:
     monkeypatch.setenv("RANK", "1")
     beat()
-    saved(40, run.save(40))
+    saved(40, run.save(40), token=3)
     assert look(only_file(folder)).saved_step == 40
     assert not (run.place / "relight-progress.json").exists()
     monkeypatch.setenv("RANK", "0")
