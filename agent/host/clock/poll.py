@@ -18,9 +18,8 @@ from policies.contract.vocabulary import Kind, Severity
 UNSYNCHRONISED_SECONDS = 16.0
 # The node exporter's mixin calls 50 ms a skew; Amazon Time Sync keeps a clock within 1 ms.
 OFFSET_SECONDS = 0.1
-JUMP_SECONDS = (
-    1.0  # chronyd slews by 83 ms a second at most, so over a poll this is a step, or a clock that was far off
-)
+# A step, or a clock that was far off: chronyd slews by 83 ms a second at most (its maxslewrate).
+JUMP_SECONDS = 1.0
 LASTS_SECONDS = 120.0
 _COMPARABLE_SECONDS = 600.0  # for longer than that an unset clock drifts as far by itself
 _KIND = Kind.HOST_CLOCK_UNSYNCHRONISED

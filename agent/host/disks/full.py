@@ -83,17 +83,8 @@ def was_said(device: str, levels: Mapping[str, str]) -> bool:
 
 def _severity(what: str, usage: Usage, before: str | None) -> Severity | None:
     percent = usage.used_percent(what)
-    error, warning = (_line(lines, what, severity, before) for lines, severity in _lines())
+    error = _ERROR[what] - (_BACK if before == Severity.ERROR else 0.0)
+    warning = _WARNING[what] - (_BACK if before else 0.0)
     if percent >= error or (what == "bytes" and percent >= warning and usage.available < _LITTLE):
         return Severity.ERROR
     return Severity.WARNING if percent >= warning else None
-
-
-def _lines() -> tuple[tuple[Mapping[str, float], Severity], ...]:
-    return ((_ERROR, Severity.ERROR), (_WARNING, Severity.WARNING))
-
-
-def _line(lines: Mapping[str, float], what: str, severity: Severity, before: str | None) -> float:
-    """Return the line for *severity*: lower for what was at least as bad before."""
-    was = Severity(before).rank if before else -1
-    return lines[what] - (_BACK if was >= severity.rank else 0.0)

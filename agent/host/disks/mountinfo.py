@@ -121,5 +121,8 @@ def _rank(mount: Mount) -> tuple[bool, bool, int]:
 
 
 def device_name(mount: Mount, sysfs: Path) -> str:
-    """Return the device as the kernel's log names it (`nvme1n1`, `dm-0`), or the mount's source where it has none."""
-    return link_name(sysfs / "dev/block" / mount.device) or mount.source.rpartition("/")[2] or mount.source
+    """Return the device as the kernel's log names it (`nvme1n1`, `dm-0`), or what tells it from others without one."""
+    block = link_name(sysfs / "dev/block" / mount.device)
+    if block or mount.source.startswith("/dev/"):
+        return block or mount.source.rpartition("/")[2]
+    return mount.path if mount.source in {mount.kind, "none"} else mount.source

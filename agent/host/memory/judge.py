@@ -6,6 +6,7 @@ memory is read.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.host.memory.frame import Frame, Process
@@ -23,12 +24,13 @@ SOON_SECONDS = 900.0
 _REACH = 4.0  # no further ahead than four times as long as it was seen
 _LEAST_GROWN = 256 << 20  # bytes within the window
 _EXPLAINS = 0.5  # a process that makes so much of what grows is the cause of it
-Key = tuple[str, int, float]  # what, pid and start of a process, or a group's path
+_A_PART = 0.1  # of what grows in all: one of eight ranks that leak alike is named, a bystander is not
+Key = tuple[str, int, float]  # a group's path, or pid and start of a process
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A growth, and the seconds until nothing is left."""
+    """A growth, and the seconds until it and what grows beside it leave nothing."""
 
     growth: Growth
     seconds: float
@@ -46,61 +48,62 @@ class LeakJudge:
         """Return what will end in out-of-memory; *ticks* are seconds since boot."""
         grown = [one for one in frame.processes if ticks - one.started >= WARM_UP_SECONDS]
         self._note(frame, grown, ticks)
-        found: list[Holds] = []
-        explained: dict[str, float] = {}
-        for process in grown:
-            room = _room(process, frame)
-            ending = self._ending(_key(process), room)
-            if ending:
-                found.append(_process_leaks(process, ending, room))
-                for limit in {"", process.group}:
-                    explained[limit] = explained.get(limit, 0.0) + ending.growth.rate
-        return [*found, *self._sums(frame, explained)]
-
-    def _sums(self, frame: Frame, explained: dict[str, float]) -> list[Holds]:
-        """Return the node and the containers that grow by more than the processes that were named."""
-        found: list[Holds] = []
         rooms = {"": frame.available} | {path: group.limit - group.used for path, group in frame.groups.items()}
-        for path, room in rooms.items():
-            ending = self._ending(("sum " + path, 0, 0.0), room)
-            if ending and explained.get(path, 0.0) < _EXPLAINS * ending.growth.rate:
-                found.append(_sum_leaks(path, ending, room))
+        sums = {path: growth(self._series[_sum_key(path)]) for path in rooms}
+        owns = [(one, seen) for one in grown if (seen := growth(self._series[_key(one)])) is not None]
+        rates = {path: _rate(path, whole, owns) for path, whole in sums.items()}
+        found: list[Holds] = []
+        explained = dict.fromkeys(rooms, 0.0)
+        for process, own in owns:
+            path = min(("", process.group), key=lambda one: rooms[one])
+            ending = self._ending(_key(process), own, rates[path], rooms[path])
+            if ending and own.rate >= _A_PART * rates[path]:
+                found.append(_process_leaks(process, ending, rooms[path]))
+                for limit in {"", process.group}:
+                    explained[limit] += own.rate
+        for path, whole in sums.items():
+            ending = self._ending(_sum_key(path), whole, rates[path], rooms[path]) if whole else None
+            if ending and explained[path] < _EXPLAINS * rates[path]:
+                found.append(_sum_leaks(path, ending, rooms[path]))
         return found
 
     def _note(self, frame: Frame, grown: list[Process], ticks: float) -> None:
         now: dict[Key, float] = {_key(one): one.own for one in grown}
-        now |= {("sum " + path, 0, 0.0): group.used for path, group in frame.groups.items()}
-        now["sum ", 0, 0.0] = frame.total - frame.available
+        now |= {_sum_key(path): group.used for path, group in frame.groups.items()}
+        now[_sum_key("")] = frame.total - frame.available
         self._series = {key: self._series.get(key, deque(maxlen=KEPT_SAMPLES)) for key in now}
         self._warned &= now.keys()
         # While most of the memory belongs to processes that warm up, the sums warm up with them.
         warming = 2 * sum(one.own for one in grown) < sum(one.own for one in frame.processes)
         for key, value in now.items():
-            if warming and key[0].startswith("sum"):
+            if warming and not key[1]:
                 self._series[key].clear()
             else:
                 self._series[key].append((ticks, value))
 
-    def _ending(self, key: Key, room: int) -> Ending | None:
-        seen = growth(self._series[key])
+    def _ending(self, key: Key, seen: Growth, rate: float, room: int) -> Ending | None:
         horizon = HORIZON_SECONDS * (_HYSTERESIS if key in self._warned else 1.0)
         self._warned.discard(key)
-        if seen is None or seen.grown < _LEAST_GROWN:
-            return None
-        seconds = max(0, room) / seen.rate
-        if seconds > min(horizon, _REACH * seen.evidence):
+        seconds = max(0, room) / rate
+        if seen.grown < _LEAST_GROWN or seconds > min(horizon, _REACH * seen.evidence):
             return None
         self._warned.add(key)
         return Ending(seen, seconds)
 
 
+def _rate(path: str, whole: Growth | None, owns: Iterable[tuple[Process, Growth]]) -> float:
+    """Return how fast the room of *path* goes: as it was seen, or as what grows in it adds up."""
+    parts = sum(own.rate for process, own in owns if path in {"", process.group})
+    return max(parts, whole.rate if whole else 0.0)
+
+
 def _key(process: Process) -> Key:
-    return ("process", process.pid, process.started)
+    return ("", process.pid, process.started)
 
 
-def _room(process: Process, frame: Frame) -> int:
-    group = frame.groups.get(process.group)
-    return min(frame.available, group.limit - group.used) if group else frame.available
+def _sum_key(path: str) -> Key:
+    """Return the key of a group's use, or of the node's for an empty path."""
+    return (path, 0, 0.0)
 
 
 def _process_leaks(process: Process, ending: Ending, room: int) -> Holds:

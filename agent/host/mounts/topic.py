@@ -20,7 +20,6 @@ from typing import Any
 MOST = 96  # threads: more mounts than that are not asked
 PATIENCE_SECONDS = 0.5  # how long an ask waits for all: longer than a healthy server takes, far below any deadline
 TOO_MANY = "EAGAIN"  # so many others do not answer that this one was not asked
-_STACK_BYTES = 256 * 1024
 Answer = dict[str, Any]
 
 
@@ -59,7 +58,6 @@ class MountTopic:
     def __init__(self, push: object = None, probe: Callable[[str], Answer] = look) -> None:
         """Nothing is pushed; *probe* is called in a thread of its own for each mount."""
         del push
-        threading.stack_size(_STACK_BYTES)
         self._probe = probe
         self._calls: dict[str, _Call] = {}
 

@@ -40,7 +40,9 @@ def test_a_device_has_the_name_that_the_kernels_log_gives_it(tmp_path: Path) -> 
     (mapped,) = mounts("1 1 253:0 / /data rw - ext4 /dev/mapper/vg-data rw")
     (other,) = mounts("1 1 0:40 / /pool rw - zfs tank/pool rw")
     assert device_name(mapped, tmp_path) == "dm-0"
-    assert device_name(other, tmp_path) == "pool"
+    (memory,) = mounts("1 1 0:27 / /dev/shm rw - tmpfs tmpfs rw")
+    assert device_name(other, tmp_path) == "tank/pool"
+    assert device_name(memory, tmp_path) == "/dev/shm"
 
 
 def test_this_machines_own_list_is_read() -> None:

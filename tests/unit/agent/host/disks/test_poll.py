@@ -56,6 +56,15 @@ def test_what_fills_is_told_and_what_is_emptied_is_over(node: Node) -> None:
         assert [event["kind"] for event in told] == ["condition.cleared"]
 
 
+def test_each_file_system_in_memory_is_one_of_its_own(node: Node, tmp_path: Path) -> None:
+    tmpfs = [f"{n} 1 0:{n} / {path} rw - tmpfs tmpfs rw" for n, path in enumerate(("/dev/shm", "/run", "/tmp"), 27)]
+    (tmp_path / "1/mountinfo").write_text("\n".join(tmpfs))
+    node.answers = {name: {"usage": FULL, "device": f"0:{n}"} for n, name in enumerate(("shm", "run", "tmp"), 27)}
+    with bench() as work:
+        told = work.poll(node.poll, 0)
+    assert [event["attributes"]["mount"] for event in told] == ["/dev/shm", "/run", "/tmp"]
+
+
 def test_a_full_disk_that_does_not_answer_any_more_is_not_well(node: Node) -> None:
     node.answers["scratch"]["usage"] = FULL
     with bench() as work:

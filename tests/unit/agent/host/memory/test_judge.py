@@ -73,7 +73,7 @@ def test_a_process_that_has_just_begun_is_given_time_to_load() -> None:
 
 def test_many_small_growths_are_told_of_the_node() -> None:
     def workers(t: float) -> Frame:
-        return frame(*(process(pid, lambda _s: 2.0, t) for pid in range(16)), other=100 + t / 4)
+        return frame(*(process(pid, lambda _s: 2.0, t) for pid in range(1, 17)), other=100 + t / 4)
 
     at, first = watched(workers)[0]
     assert at >= 600
@@ -82,6 +82,22 @@ def test_many_small_growths_are_told_of_the_node() -> None:
 
 def test_a_process_that_explains_the_growth_of_the_node_is_told_alone() -> None:
     said = watched(lambda t: frame(process(7, lambda s: 100 + s / 3, t)))
+    assert {one.sighting.attributes.get("pid") for _, one in said} == {7}
+
+
+def test_ranks_that_leak_alike_are_named_each_and_end_together() -> None:
+    def ranks(t: float) -> Frame:
+        return frame(*(process(pid, lambda s: 80 + s / 25, t) for pid in range(1, 9)))
+
+    said = watched(ranks, hours=0.4)
+    assert {one.sighting.attributes.get("pid") for _, one in said} == set(range(1, 9))
+    at, first = said[0]
+    left = (1000 - 20 - 8 * (80 + at / 25)) / (8 / 25)
+    assert abs(float(first.sighting.attributes["minutes_left"]) - left / MINUTE) <= 2
+
+
+def test_who_grows_a_little_beside_a_leak_is_not_accused() -> None:
+    said = watched(lambda t: frame(process(7, lambda s: 100 + s / 3, t), process(8, lambda s: 50 + s / 100, t)))
     assert {one.sighting.attributes.get("pid") for _, one in said} == {7}
 
 
