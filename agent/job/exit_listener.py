@@ -1,8 +1,8 @@
 """How processes that are not our children ended: the kernel tells whoever may listen (the proc connector).
 
-It needs CAP_NET_ADMIN, the first pid and user namespace, and a kernel with CONFIG_PROC_EVENTS; a filter in the kernel
-lets through nothing but the ends of whole processes, so a node that forks much costs nothing. Where nobody may listen,
-`ListeningError` says why. It must not know who trains.
+It needs the first pid and user namespace, before Linux 6.6 CAP_NET_ADMIN, and a kernel with CONFIG_PROC_EVENTS. A
+filter in the kernel lets through nothing but the ends of whole processes, so a node that forks much costs nothing.
+Where nobody may listen, `ListeningError` says why. It must not know who trains.
 
 Sources: drivers/connector/cn_proc.c (proc_exit_connector: exit_code is what wait(2) would give), include/uapi/linux/
 cn_proc.h and connector.h; networking/filter.rst for the filter.
@@ -13,6 +13,7 @@ import errno
 import os
 import socket
 import struct
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -67,13 +68,28 @@ class ExitListener:
         data = struct.pack("=I", _LISTEN)
         message = _CN.pack(_CN_IDX_PROC, _CN_VAL_PROC, 0, 0, len(data), 0) + data
         self._socket.send(_NLMSG.pack(_NLMSG.size + len(message), _NLMSG_DONE, 0, 0, os.getpid()) + message)
-        self._socket.settimeout(_ACK_SECONDS)
-        try:
-            self._socket.recv(_MESSAGE_BYTES)  # the acknowledgement: without it we are in a namespace that is not heard
-        except TimeoutError:
-            raise ListeningError("the kernel does not answer: run in the host's pid namespace (hostPID)") from None
+        if (error := self._acknowledged()) is None:
+            raise ListeningError("the kernel does not answer: run in the host's pid namespace (hostPID)")
+        if error:
+            raise ListeningError(_why(OSError(error, os.strerror(error))))
         self._attach_filter()
         self._socket.settimeout(0)
+
+    def _acknowledged(self) -> int | None:
+        """Return what the kernel says to our wish, 0 for yes; None where it says nothing: not in this namespace.
+
+        What others listen to comes here as well, and is no answer.
+        """
+        until = time.monotonic() + _ACK_SECONDS
+        while (left := until - time.monotonic()) > 0:
+            self._socket.settimeout(left)
+            try:
+                message = self._socket.recv(_MESSAGE_BYTES)
+            except TimeoutError:
+                return None
+            if len(message) >= _TOLD + 4 and message[_EVENT : _EVENT + 4] == bytes(4):  # PROC_EVENT_NONE
+                return int(struct.unpack_from("=I", message, _TOLD)[0])
+        return None
 
     def _attach_filter(self) -> None:
         """Let through only exits (``what``) of first threads (pid equals tgid)."""

@@ -10,7 +10,7 @@ Sources: kernel/exit.c (do_exit: exit_files before exit_notify, which makes the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.job.proc import PF_EXITING, cpu_of_tree, live_threads, read_stat, read_status
@@ -113,16 +113,20 @@ class HungPoll:
         del memory
         here = [one for one in self._table.now() if one.gone_at is None]
         self._worked = {one.pid: self._worked[one.pid] for one in here if one.pid in self._worked}
-        found = [judge_looked(self._look(one, now.ticks), self._bounds) for one in here]
-        return [one for one in found if one is not None]
+        looked = [found for one in here if (found := self._look(one, now.ticks))]
+        return [wrong for one in looked if (wrong := judge_looked(one, self._bounds))]
 
-    def _look(self, one: Trainer, ticks: float) -> Looked:
-        stat = read_stat(self._proc, one.pid) or one.process
+    def _look(self, trainer: Trainer, ticks: float) -> Looked | None:
+        """Return how it is at this moment: the table's state may be older than the flags that are read here."""
+        stat = read_stat(self._proc, trainer.pid)
+        if stat is None or stat.started != trainer.process.started:
+            return None
+        one = replace(trainer, process=stat)
         return Looked(
             trainer=one,
             killed=read_status(self._proc, one.pid).killed,
             exiting=bool(stat.flags & PF_EXITING),
-            threads=0 if one.process.is_alive else live_threads(self._proc, one.pid),
+            threads=0 if stat.is_alive else live_threads(self._proc, one.pid),
             idle_for=self._idle_for(one, ticks),
         )
 

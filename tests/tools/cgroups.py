@@ -22,9 +22,9 @@ def cgroup(sysfs: Path, name: str, *, limit: int | None = None) -> Path:
 
 def kill(sysfs: Path, name: str, *, limited: str = "", count: int = 1) -> None:
     """Count processes of *name* as killed, because of the limit of *limited* (empty: the node's memory)."""
-    _add(sysfs, name, {"oom_kill": count})
     if limited:
         _add(sysfs, limited, {"oom": count, "max": 40 * count})
+    _add(sysfs, name, {"oom_kill": count})
 
 
 def _add(sysfs: Path, name: str, more: dict[str, int]) -> None:
@@ -37,4 +37,6 @@ def _add(sysfs: Path, name: str, more: dict[str, int]) -> None:
 
 
 def _write(folder: Path, counts: dict[str, int]) -> None:
-    (folder / "memory.events").write_text("".join(f"{key} {value}\n" for key, value in counts.items()))
+    fresh = folder / "memory.events.fresh"  # a kernel's file is never half a file
+    fresh.write_text("".join(f"{key} {value}\n" for key, value in counts.items()))
+    fresh.replace(folder / "memory.events")

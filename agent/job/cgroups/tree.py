@@ -77,8 +77,10 @@ class CgroupTree:
         below = [self._visit(child, depth + 1, known, found, hit) for child in self._children(cgroup, depth)]
         lower = _Counts(sum(one.oom for one in below), sum(one.kills for one in below))
         if counts is None:
+            if cgroup and any((lower.oom, lower.kills)):  # what was told of those below is not told of it later
+                known[cgroup] = [before.oom + lower.oom, before.kills + lower.kills]
             return lower
-        own = new.kills if self.is_old else new.kills - lower.kills
+        own = new.kills - lower.kills  # of version 1 below 0 as a rule, and before Linux 5.8 it counted upwards too
         if own > 0:
             found.append(self._kills(cgroup, own, hit))
         # A child is read after its parent and may have counted one more meanwhile: it is not told again of the parent.

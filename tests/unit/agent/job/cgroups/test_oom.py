@@ -115,6 +115,17 @@ def test_a_parent_without_the_file_hides_nothing(work: Bench, sysfs: Path) -> No
     assert [event["count"] for event in seen(work, sysfs, 5)] == [1]
 
 
+def test_a_file_that_could_not_be_read_once_makes_no_kill_twice(work: Bench, sysfs: Path) -> None:
+    seen(work, sysfs, 0)
+    kill(sysfs, CONTAINER, limited=CONTAINER)
+    above = sysfs / "fs/cgroup" / POD / "memory.events"
+    counts = above.read_text()
+    above.write_text("")
+    assert [event["count"] for event in seen(work, sysfs, 5)] == [1]
+    above.write_text(counts)
+    assert [seen(work, sysfs, second) for second in (10, 30)] == [[], []]
+
+
 def test_of_a_tree_in_which_nothing_happened_only_the_top_is_read(work: Bench, sysfs: Path) -> None:
     for number in range(200):
         cgroup(sysfs, CONTAINER.replace(ID, f"{number:064x}"))
