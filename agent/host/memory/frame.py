@@ -48,7 +48,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Bytes: all memory, what is left of it, the largest processes, and the groups with a limit around them."""
+    """Bytes: all memory, what is left of it, the largest processes, and of each the tightest group around it."""
 
     total: int
     available: int
@@ -65,8 +65,9 @@ def read_frame(procfs: Path, sysfs: Path, most: int = MOST_PROCESSES) -> Frame:
     processes = [one for own, pid in largest if (one := _process(procfs, pid, own)) is not None]
     groups: dict[str, Group] = {}
     placed = tuple(_placed(one, sysfs / "fs/cgroup", groups) for one in processes)
+    tightest = {one.group: groups[one.group] for one in placed if one.group}
     left = int(found["MemAvailable"]) + int(found.get("SwapFree", 0))
-    return Frame(int(found["MemTotal"]) * 1024, left * 1024, placed, groups)
+    return Frame(int(found["MemTotal"]) * 1024, left * 1024, placed, tightest)
 
 
 def _sizes(procfs: Path) -> Iterator[tuple[int, int]]:

@@ -63,7 +63,7 @@ def test_a_process_is_limited_by_the_tightest_group_around_it_and_cache_does_not
 ) -> None:
     found = read_frame(*node)
     assert [one.group for one in found.processes] == ["/kubepods.slice/pod1.slice", ""]
-    assert found.groups["/kubepods.slice/pod1.slice"] == Group(8000 * MIB, 6400 * MIB)
+    assert found.groups == {"/kubepods.slice/pod1.slice": Group(8000 * MIB, 6400 * MIB)}
 
 
 def test_only_so_many_processes_are_held(node: tuple[Path, Path]) -> None:
