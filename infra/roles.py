@@ -3,6 +3,7 @@
 Decides nothing about what is allowed (`permissions/` does).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,11 +24,12 @@ def role(scope: Construct, service: str, description: str, rights: Sequence[Righ
         description=description,
         inline_policies={"own": iam.PolicyDocument(statements=[right.statement for right in rights])},
     )
-    acknowledge(made, dict(_wildcards(Stack.of(scope), rights)))
+    acknowledge(made, dict(wildcards(Stack.of(scope), rights)))
     return made
 
 
-def _wildcards(stack: Stack, rights: Sequence[Right]) -> Iterator[tuple[str, str]]:
+def wildcards(stack: Stack, rights: Sequence[Right]) -> Iterator[tuple[str, str]]:
+    """Yield what cdk-nag asks about the wildcards of *rights*, and the answer to it."""
     for right in rights:
         for resource in right.statement.resources:
             shown = _show(stack.resolve(resource))
@@ -36,7 +38,7 @@ def _wildcards(stack: Stack, rights: Sequence[Right]) -> Iterator[tuple[str, str
 
 
 def _show(resource: Any) -> str:  # noqa: ANN401 - a resolved token is JSON of any shape
-    """Return a resource as cdk-nag writes it: references in angle brackets."""
+    """Return a resource as cdk-nag writes it: references and variables in angle brackets."""
     match resource:
         case {"Fn::Join": [str(separator), list(parts)]}:
             return separator.join(map(_show, parts))
@@ -44,4 +46,4 @@ def _show(resource: Any) -> str:  # noqa: ANN401 - a resolved token is JSON of a
             return f"<{name}.{attribute}>"
         case {"Ref": str(name)}:
             return f"<{name}>"
-    return str(resource)
+    return re.sub(r"\$\{([^}]+)\}", r"<\1>", str(resource))

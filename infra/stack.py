@@ -115,7 +115,7 @@ class RelightStack(Stack):
         )
 
     def _tell(self, deployment: Deployment) -> None:
-        outputs.node_policy(self, self.lanes)
+        outputs.node_policy(self, self.lanes, self.tables, self.buckets.evidence)
         outputs.tell(
             self,
             FaultsStream=self.lanes.faults.stream_name,
@@ -126,6 +126,7 @@ class RelightStack(Stack):
             FleetTable=self.tables.fleet.table_name,
             IncidentsTable=self.tables.incidents.table_name,
             PoliciesTable=self.tables.policies.table_name,
+            CommandsTableArn=self.tables.commands.table_arn,
             ArchiveBucket=self.buckets.archive.bucket_name,
             EvidenceBucket=self.buckets.evidence.bucket_name,
             RejectsBucket=self.buckets.rejects.bucket_name,

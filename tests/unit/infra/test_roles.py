@@ -95,6 +95,7 @@ def test_the_state_machine_may_only_call_executors_and_ask(of_type: Find) -> Non
         "Evidence",
         "Instances",
         "Kubernetes",
+        "Nodes",
         "Sagemaker",
     ]
     [asked] = [it["Resource"] for it in statements if it["Action"] == "sqs:SendMessage"]
@@ -107,6 +108,19 @@ def test_a_node_may_send_and_ask_whether_it_could_and_nothing_else(of_type: Find
     assert sorted(actions) == [
         "kinesis:DescribeStreamSummary",
         "kinesis:PutRecord",
+        "s3:PutObject",
         "sqs:GetQueueAttributes",
         "sqs:SendMessage",
     ]
+
+
+def test_a_node_writes_evidence_of_its_own_alone_and_never_over_what_is_there(
+    template: dict[str, Any], of_type: Find
+) -> None:
+    [policy] = of_type("IAM::ManagedPolicy").values()
+    [statement] = [it for it in policy["PolicyDocument"]["Statement"] if it["Sid"] == "Evidence"]
+    assert statement["Resource"]["Fn::Join"][1][1] == "/nodes/${ec2:SourceInstanceARN}/*"
+    assert statement["Condition"] == {"StringEquals": {"s3:if-none-match": "*"}}
+    told = str(template["Outputs"]["NodePolicyJson"])
+    assert "s3:if-none-match" in told
+    assert "${ec2:SourceInstanceARN}" in told
