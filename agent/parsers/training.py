@@ -15,6 +15,8 @@ from policies.contract.vocabulary import ComponentType, Kind
 _PROCESS = Component(type=ComponentType.PROCESS)
 _RANK = re.compile(r"\[rank([0-9]{1,6})\]|\[Rank ([0-9]{1,6})\]|\bRank ([0-9]{1,6})\]|\bon rank: ([0-9]{1,6})\b")
 _PEER = re.compile(r"(?:peer|to|from) \[?([0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:<[0-9]{1,5}>|\]:[0-9]{1,5})")
+# libfabric, prov/efa/src/rdm/efa_rdm_error.h: "My EFA addr: ... Peer EFA addr: ... Peer host id: i-0123456789abcdef0"
+_REMOTE = re.compile(r"Peer host id: (i-[0-9a-f]{8,17})\b")
 _OPERATION = re.compile(r"OpType=(\w{1,40})")
 _SEQUENCE = re.compile(r"SeqNum=([0-9]{1,18})")
 TEXT_LIMIT = 16 * 1024
@@ -45,6 +47,8 @@ def _attributes(rule: TrainingRule, match: re.Match[str], text: str) -> dict[str
         found["rank"] = int(next(group for group in rank.groups() if group))
     if peer := _PEER.search(text):
         found["peer"] = peer[1]
+    if remote := _REMOTE.search(text):
+        found["remote"] = remote[1]
     if operation := _OPERATION.search(text):
         found["operation"] = operation[1]
     if sequence := _SEQUENCE.search(text):

@@ -127,7 +127,7 @@ _OTHERS = (
         r"Failed to recv, got 0 bytes|failed to recv, got 0 bytes|Did the remote server shutdown or crash",
         r"remote process exited|remote process exiting|(?:remote process|remote peer) (?:exited|has closed)",
         r"ncclRemoteError",
-        r"[Uu]nresponsive (?:receiver|remote)|remote hung up|tasks are unhealthy|another task died",
+        r"[Uu]n(?:responsive|reachable) (?:receiver|remote)|remote hung up|tasks are unhealthy|another task died",
         r"heartbeat timeout from task",
         r"failed to send a keep-alive heartbeat to the rendezvous|The client socket has timed out after [0-9]",
         symptom=True,
