@@ -58,7 +58,7 @@ class Frame:
 
 def read_frame(procfs: Path, sysfs: Path, most: int = MOST_PROCESSES) -> Frame:
     """Return what is in use now; OSError when the node's own figures cannot be read."""
-    found = dict(_MEMINFO.findall((procfs / "meminfo").read_text(encoding="ascii", errors="replace")))
+    found = dict(_MEMINFO.findall((procfs / "meminfo").read_text(encoding="utf-8", errors="replace")))
     if "MemAvailable" not in found:
         raise OSError(f"{procfs}/meminfo does not say MemAvailable")
     largest = sorted(_sizes(procfs), reverse=True)[:most]
