@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from agent.parsers.sighting import Sighting
 from policies.contract.vocabulary import Kind
@@ -71,7 +72,9 @@ class OwnWork:
     def caused(self, sighting: Sighting, at: datetime) -> bool:
         """Tell whether what was said at *at* is of our own making."""
         pid = sighting.attributes.get("pid")
-        ours = _blames_process(sighting) and isinstance(pid, int) and self._is_ours(pid, at)
+        ours = isinstance(pid, int) and (
+            self._is_ours(pid, at) if _blames_process(sighting) else _waits_for_us(sighting, pid)
+        )
         if not ours:
             with self._lock:
                 ours = any(sighting.kind in work.kinds and work.covers(at) for work in self._works)
@@ -91,6 +94,21 @@ def _blames_process(sighting: Sighting) -> bool:
     if sighting.kind is Kind.PROCESS_SEGFAULT:
         return True
     return sighting.kind is Kind.GPU_XID and sighting.attributes.get("xid") in _OF_THE_PROCESS
+
+
+def _waits_for_us(sighting: Sighting, task: int) -> bool:
+    """Tell whether what hangs in the kernel is a thread of a child of ours, the prober above all.
+
+    It hangs since something else does, which the prober's reader tells with its name. A thread of the agent itself that
+    hangs is told: nothing of it waits on purpose.
+    """
+    if sighting.kind is not Kind.HOST_HUNG_TASK:
+        return False
+    with suppress(OSError, ValueError):
+        lines = Path(f"/proc/{task}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        said = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        return int(said.get("PPid", 0)) == os.getpid() != int(said.get("Tgid", 0))
+    return False
 
 
 def _session(pid: int) -> int:

@@ -1,6 +1,9 @@
 import os
 import subprocess
+import sys
+import threading
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +78,17 @@ def test_what_is_remembered_is_bounded() -> None:
         with own.doing(Kind.NETWORK_REGISTER_ACCESS_FAILED):
             pass
     assert len(own._works) <= 64
+
+
+def test_a_thread_of_our_prober_that_hangs_with_what_it_asks_is_no_fault_of_its_own() -> None:
+    script = "import threading, sys; threading.Thread(target=sys.stdin.read).start(); print(flush=True)"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as prober:
+        assert prober.stdout is not None
+        prober.stdout.readline()
+        threads = [int(path.name) for path in Path(f"/proc/{prober.pid}/task").iterdir()]
+        assert len(threads) == 2
+        own = OwnWork(ManualClock(), lambda: prober.pid)
+        assert all(own.caused(said(Kind.HOST_HUNG_TASK, pid=thread), START) for thread in threads)
+        assert not own.caused(said(Kind.HOST_HUNG_TASK, pid=threading.get_native_id()), START)
+        assert not own.caused(said(Kind.HOST_HUNG_TASK, pid=os.getppid()), START)
+        prober.kill()
