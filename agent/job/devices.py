@@ -84,10 +84,17 @@ class DeviceHolders:
             self._held.pop(pid, None)
         for pid in there - self._seen.keys():
             self._seen[pid] = _Seen(ticks, _FIRST_AGAIN)
-        due = [pid for pid, seen in self._seen.items() if seen.next_look <= ticks]
-        for pid in sorted(due, reverse=True)[:LOOKED_AT_ONCE]:  # the youngest first, most likely
+        for pid in self._chosen(ticks):
             self._look_at(pid, self._seen[pid], ticks)
         return self._held
+
+    def _chosen(self, ticks: float) -> set[int]:
+        """Return whom to look at: the youngest, which may just begin to train, and those that wait for longest."""
+        due = [pid for pid, seen in self._seen.items() if seen.next_look <= ticks]
+        if len(due) <= LOOKED_AT_ONCE:
+            return set(due)
+        half = LOOKED_AT_ONCE // 2
+        return {*sorted(due, reverse=True)[:half], *sorted(due, key=lambda pid: self._seen[pid].next_look)[:half]}
 
     def _look_at(self, pid: int, seen: _Seen, ticks: float) -> None:
         stat = read_stat(self._proc, pid)

@@ -84,8 +84,7 @@ def judge_ends(ends: Iterable[End], firsts: Json, ticks: float) -> list[Happened
 
 def _judge(end: End, firsts: Json, ticks: float) -> Happened:
     one = end.trainer
-    job = one.job.id if one.job else ""
-    first = firsts.get(job)
+    job, first = one.job_id, firsts.get(one.job_id)
     if first is None and not end.is_wish and len(firsts) < _MOST_JOBS:
         firsts[job] = {"pid": one.pid, "rank": one.rank, "at": ticks, "process": one.process.name}
     attributes: dict[str, Scalar | None] = {

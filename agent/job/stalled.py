@@ -1,9 +1,9 @@
 """Training that stands still: a process that should have beaten long ago, and is still there.
 
 What it does meanwhile proves no life: a collective that waits for a lost peer burns a whole core, and the GPU's load
-shows 100 %. So a late beat is the fault, and what the process does is told beside it. On one node the first that was
-stopped, or hangs in the kernel, is the one that the others wait for: theirs are symptoms. A process that is gone is no
-hang (`exits` tells of it), nor is one that said that it ended.
+shows 100 %. So a late beat is the fault, and what the process does is told beside it. On one node the one that was
+stopped, hangs in the kernel or died is the one that the others wait for: theirs are symptoms. A process that is gone
+is no hang (`exits` tells of it), nor is one that said that it ended.
 Decides when training stands still and who waits for whom. It must not know how beats or processes are read.
 """
 
@@ -47,10 +47,10 @@ class Watched:
         return self.rhythm.silent > allowed
 
 
-def judge_stalled(watched: Iterable[Watched], bounds: Bounds) -> list[Holds]:
-    """Return a condition for each process of *watched* that stands still."""
+def judge_stalled(watched: Iterable[Watched], bounds: Bounds, died: Iterable[str] = ()) -> list[Holds]:
+    """Return a condition for each process of *watched* that stands still; of the jobs *died* one here is gone."""
     still = [one for one in watched if one.stands_still(bounds)]
-    blocked = {one.matched.beat.job for one in still if one.is_blocked}
+    blocked = {one.matched.beat.job for one in still if one.is_blocked} | set(died)
     return [_holds(one, waits=not one.is_blocked and one.matched.beat.job in blocked) for one in still]
 
 
@@ -116,7 +116,13 @@ class StalledPoll:
         watched = [one for one in watched if not (one.stands_still(self._bounds) and self._is_killed(one))]
         still = [one.process.pid for one in watched if one.stands_still(self._bounds)]
         self._cpu = {pid: seen for pid, seen in self._cpu.items() if pid in still}
-        return judge_stalled([replace(one, cpu=self._share(one, now, still)) for one in watched], self._bounds)
+        shares = [replace(one, cpu=self._share(one, now, still)) for one in watched]
+        return judge_stalled(shares, self._bounds, self._died() if still else ())
+
+    def _died(self) -> set[str]:
+        """Return the jobs of which a process here is gone without a goodbye: the others wait for it."""
+        gone = (one for one in self._table.now() if one.gone_at is not None and not one.has_ended)
+        return {one.beats.beat.job for one in gone if one.beats}
 
     def _is_killed(self, one: Watched) -> bool:
         """Tell whether it will go on no more: `hung` tells of one that was killed and cannot end."""

@@ -69,6 +69,11 @@ class Trainer:
         return (self.beats.beat.pod if self.beats else "") or self.tells.pod
 
     @property
+    def job_id(self) -> str:
+        """Its job's id, empty where nothing tells."""
+        return (self.beats.beat.job if self.beats else "") or (self.tells.job.id if self.tells.job else "")
+
+    @property
     def job(self) -> JobRef | None:
         """Its job with rank and step: as its beat says, else as its environment and cgroup do."""
         beat = self.beats.beat if self.beats else None

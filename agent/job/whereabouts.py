@@ -125,20 +125,20 @@ class Whereabouts:
         return [one for one in trainers if one.gone_at is None] or trainers
 
     def _main_job(self) -> JobRef | None:
-        trainers = [one for one in self._training() if one.job is not None]
+        trainers = [one for one in self._training() if one.job_id]
         if not trainers:
             return None
-        counts, beaten = Counter(map(_job_id, trainers)), dict[str, int]()
+        counts, beaten = Counter(one.job_id for one in trainers), dict[str, int]()
         for one in trainers:
-            beaten[_job_id(one)] = max(beaten.get(_job_id(one), 0), one.beats.beat.at if one.beats else 0)
+            beaten[one.job_id] = max(beaten.get(one.job_id, 0), one.beats.beat.at if one.beats else 0)
         first = max(counts, key=lambda job: (counts[job], beaten[job], job))
-        mine = [one for one in trainers if _job_id(one) == first]
+        mine = [one for one in trainers if one.job_id == first]
         told = _first_job(mine)
         return told.model_copy(update={"rank": mine[0].rank if len(mine) == 1 else None}) if told else None
 
     def _newest_step(self, job: JobRef) -> int | None:
         """Return the newest step among *job*'s processes; those that do not say whose they are belong to it."""
-        mine = [one.step for one in self._training() if _job_id(one) in ("", job.id)]
+        mine = [one.step for one in self._training() if one.job_id in ("", job.id)]
         steps = [step for step in mine or [one.step for one in self._training()] if step is not None]
         return max(steps, default=job.step)
 
@@ -147,10 +147,6 @@ def _first_job(trainers: Iterable[Trainer]) -> JobRef | None:
     """Return the fullest of what the processes of one job tell of it."""
     jobs = [one.job for one in trainers if one.job]
     return max(jobs, key=lambda job: (job.checkpoint is not None, job.orchestrator is not None), default=None)
-
-
-def _job_id(one: Trainer) -> str:
-    return one.job.id if one.job else ""
 
 
 def _pid(seen: Seen) -> int | None:

@@ -143,6 +143,14 @@ def test_a_stopped_process_stands_still_in_any_phase_and_the_others_wait_for_it(
     assert "stopped" in next(event["message"] for event in events if event["component"]["index"] == 8)
 
 
+def test_those_that_wait_for_one_that_died_here_are_symptoms(node: Node) -> None:
+    node.process(8)
+    node.train(20, (7, 8))
+    (node.folder / "proc" / "8" / "stat").unlink()
+    (event,) = node.look_for(120)
+    assert (event["component"]["index"], event["attributes"]["symptom"]) == (7, True)
+
+
 def test_a_core_that_is_burnt_in_a_wait_proves_no_life(node: Node) -> None:
     node.train()
     told = []
