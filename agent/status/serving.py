@@ -16,6 +16,8 @@ from agent.status.server import StatusServer, listen_tcp, listen_unix
 
 log = logging.getLogger(__name__)
 
+_END_SECONDS = 2.0
+
 
 class StatusServers:
     """Used by one thread."""
@@ -23,7 +25,7 @@ class StatusServers:
     def __init__(self, reporter: Reporter) -> None:
         """Show what *reporter* says."""
         self._reporter = reporter
-        self._servers: list[StatusServer] = []
+        self._servers: list[tuple[StatusServer, threading.Thread]] = []
 
     def begin(self, unix: str, tcp: str, stop: threading.Event) -> None:
         """Listen at the path *unix* and the address *tcp*, where they are not empty, until *stop*."""
@@ -33,8 +35,9 @@ class StatusServers:
             self._serve(tcp, lambda: listen_tcp(tcp), public_pages(self._reporter), stop)
 
     def end(self) -> None:
-        """Let go of the sockets, and of their names."""
-        for server in self._servers:
+        """Let go of the sockets, and of their names: behind the *stop* that `begin` was given."""
+        for server, thread in self._servers:
+            thread.join(_END_SECONDS)
             server.close()
         self._servers = []
 
@@ -46,5 +49,6 @@ class StatusServers:
         except OSError as error:
             log.warning("no status endpoint", extra={"at": where, "why": error.strerror or str(error)})
             return
-        self._servers.append(server)
-        threading.Thread(target=server.run, args=(stop,), name="status", daemon=True).start()
+        thread = threading.Thread(target=server.run, args=(stop,), name="status", daemon=True)
+        thread.start()
+        self._servers.append((server, thread))
