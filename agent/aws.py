@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from agent.memory import give_back
 from policies.contract.errors import DependencyError
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class KinesisLane:
     def _client(self) -> KinesisClient:
         import boto3  # noqa: PLC0415 - see the module's docstring
 
-        return boto3.client("kinesis", region_name=self._region, config=_config())
+        client = boto3.client("kinesis", region_name=self._region, config=_config())
+        give_back()
+        return client
 
     def put(self, body: bytes, key: str) -> None:
         """See `EnvelopeLane.put`."""

@@ -1,16 +1,12 @@
-"""NVML through pynvml, cut to what is asked here, in the prober's process alone.
-
-pynvml makes some hundred ctypes structures when it is imported, which take 18 MiB; all but a few are dropped at once,
-and the memory is given back: the agent promises 80 MiB with everything. Decides nothing else. It must not know GPUs.
-"""
+"""NVML through what is asked here of pynvml, in the prober's process alone. It must not know GPUs."""
 
 import _ctypes
 import ctypes
-import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pynvml
+from agent.gpu.nvml import lean
+from agent.memory import give_back
 
 CALLS = (
     *("nvmlInit", "nvmlInitWithFlags", "nvmlShutdown", "nvmlErrorString", "nvmlSystemGetDriverVersion"),
@@ -28,24 +24,21 @@ CALLS = (
 STRUCTURES = (
     *("c_nvmlFieldValue_t", "c_nvmlValue_t", "struct_c_nvmlDevice_t", "struct_c_nvmlEventSet_t", "c_nvmlEventData_t"),
     *("nvmlPciInfo_t", "c_nvmlUtilization_t", "c_nvmlMarginTemperature_v1_t", "c_nvmlGpuFabricInfo_v2_t"),
-    *("c_nvmlGpuFabricInfoV_t", "c_nvmlEccSramErrorStatus_v1_t", "_PrintableStructure", "Structure", "Union"),
+    *("c_nvmlGpuFabricInfoV_t", "c_nvmlEccSramErrorStatus_v1_t"),
+)
+CONSTANTS = (
+    *("NVML_DEVICE_MIG_ENABLE", "NVML_NVLINK_MAX_LINKS", "NVML_TEMPERATURE_GPU", "NVML_TEMPERATURE_THRESHOLD_MEM_MAX"),
+    *("NVML_TEMPERATURE_THRESHOLD_SLOWDOWN", "NVML_NVLINK_ERROR_DL_REPLAY", "NVML_NVLINK_ERROR_DL_RECOVERY"),
+    *("NVML_NVLINK_ERROR_DL_CRC_FLIT", "nvmlEventTypeXidCriticalError", "nvmlEventTypeDramRetirementEvent"),
+    *("nvmlEventTypeDramRetirementFailure", "nvmlEventTypeNonFatalPoisonError", "nvmlEventTypeFatalPoisonError"),
+    *("nvmlEventTypeGpuUnavailableError", "nvmlEventTypeGpuRecoveryAction", "_nvmlGetFunctionPointer", "nvmlLib"),
+    "_nvmlGetFunctionPointer_cache",
 )
 _VALUE = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by nvmlValueType_t
-_GONE = (pynvml.NVML_ERROR_UNINITIALIZED, pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
-nvml: Any = pynvml
+nvml: Any = lean.load((*CALLS, *STRUCTURES, *CONSTANTS))
+give_back()
+_GONE = (nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED)
 Asked = tuple[int, int]  # a field's id and its scope: the link, or 0
-
-
-def slim() -> None:
-    """Drop what nobody here asks of pynvml."""
-    kept, names = frozenset((*CALLS, *STRUCTURES)), vars(pynvml)
-    for name in [name for name in names if name not in kept and not name.startswith("__")]:
-        value = names[name]
-        is_structure = isinstance(value, type) and issubclass(value, ctypes.Structure | ctypes.Union)
-        if is_structure or (name.startswith("nvml") and callable(value)) or name.startswith("NVML_FI_"):
-            del names[name]
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
 
 
 def function(name: str) -> Callable[..., int]:
@@ -93,6 +86,3 @@ class Fields:
         return [
             None if place.nvmlReturn else int(getattr(place.value, _VALUE[place.valueType])) for place in self._array
         ]
-
-
-slim()

@@ -228,4 +228,4 @@ def test_the_child_is_lean(reader: ProbeReader, child: Prober) -> None:
     reader.look(closely=True)
     status = Path(f"/proc/{child.pid}/status").read_text()
     resident = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))) / 1024
-    assert resident < 24, "MiB; with all of pynvml it is 31"
+    assert resident < 20, "MiB; with all of pynvml it is 31"
