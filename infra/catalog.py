@@ -1,4 +1,4 @@
-"""The eleven functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
+"""The twelve functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
 
 Decides each function's environment. It must not know how a function is built (`functions.py`) or called
 (`triggers.py`).
@@ -14,7 +14,7 @@ from aws_cdk import aws_events as events
 from infra.buckets import Buckets
 from infra.functions import Plan, Size
 from infra.lanes import Lanes
-from infra.permissions import executors, pipeline
+from infra.permissions import executors, grants, pipeline
 from infra.settings import Cluster, Deployment, Network
 from infra.tables import Tables
 
@@ -107,8 +107,9 @@ def executor_plans(around: Surroundings) -> dict[str, Plan]:
             around,
             "evidence",
             executors.evidence(stack, tables, around.buckets, clusters),
-            more={"EVIDENCE_BUCKET": around.buckets.evidence.bucket_name},
+            more={"EVIDENCE_BUCKET": around.buckets.evidence.bucket_name, **_asks_nodes(around)},
         ),
+        "NodesFunctionArn": _executor(around, "nodes", executors.nodes(tables), more=_asks_nodes(around)),
     }
     for gap, (network, reached) in networks(around.deployment).items():
         rights = executors.kubernetes(stack, tables, reached)
@@ -156,6 +157,14 @@ def render(clusters: Sequence[Cluster]) -> str:
     """Return CLUSTERS: what functions are told of clusters, in the shape of `functions/settings.py`."""
     listed = [cluster.model_dump(mode="json", exclude=_HIDDEN, exclude_none=True) for cluster in clusters]
     return json.dumps(listed, separators=(",", ":"))
+
+
+def _asks_nodes(around: Surroundings) -> dict[str, str]:
+    """Return what whoever asks nodes is told: the table, and what the ARN of every instance here begins with."""
+    return {
+        "COMMANDS_TABLE": around.tables.commands.table_name,
+        "INSTANCE_ARNS": grants.arn(around.stack, "ec2", "instance", ""),
+    }
 
 
 def _executor(

@@ -1,4 +1,4 @@
-"""The three tables, with the keys and indexes that `functions/` reads and writes.
+"""The four tables, with the keys and indexes that `functions/` reads and writes.
 
 Decides keys, streams and how long they outlive the stack. It must not know who may write what (`permissions/` does).
 """
@@ -19,7 +19,10 @@ INCIDENT_INDEXES = {
 
 
 class Tables(Construct):
-    """fleet: what nodes, jobs and budgets are at. incidents: what is being done. policies: what operators want."""
+    """fleet: what nodes, jobs and budgets are at. incidents: what is being done. policies: what operators want.
+
+    commands: what is asked of nodes, and how it went.
+    """
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         """Create the tables: on demand, recoverable to any second of 35 days, kept when the stack goes."""
@@ -27,6 +30,7 @@ class Tables(Construct):
         self.fleet = self._table("Fleet", "pk", "sk")
         self.incidents = self._table("Incidents", "pk", "sk", stream=_CHANGES)
         self.policies = self._table("Policies", "name", "sk", stream=_CHANGES)
+        self.commands = self._table("Commands", "pk", "sk")
         for name, (partition, sort) in INCIDENT_INDEXES.items():
             self.incidents.add_global_secondary_index(
                 index_name=name, partition_key=_key(partition), sort_key=_key(sort)

@@ -1,4 +1,4 @@
-"""What the five executors have in common: their settings, and the way from an invocation to a report.
+"""What the six executors have in common: their settings, and the way from an invocation to a report.
 
 It must not know which acts an executor has, nor make clients: a handler does.
 """

@@ -1,4 +1,4 @@
-"""What the wiring of the five executors has in common: the acts in the frame, on the tables and the clock.
+"""What the wiring of the six executors has in common: the acts in the frame, on the tables and the clock.
 
 It must not know which acts an executor has, nor make clients: a handler does.
 """

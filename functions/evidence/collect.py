@@ -2,7 +2,7 @@
 
 Evidence helps people and vendors; it must never hold up the repair. So each part is bounded in bytes, a part that fails
 is noted in the manifest with its reason, and the rung is done either way. Parts are written once: what was kept first,
-nearest to the fault, stays.
+nearest to the fault, stays. The node is asked for its own part and waited for a little (`node_part.py`).
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from functions.acts.act import ActContext
+from functions.evidence.node_part import LOOK_SECONDS, NodeEvidence, NodePart
 from functions.ports.instances import Instances
 from functions.ports.objects import Objects
 from policies.contract.decisions import RungReport
@@ -24,24 +25,38 @@ EC2_INSTANCE = "i-"  # a SageMaker training job, and the hosts it runs on, are n
 class CollectEvidence:
     """The act."""
 
-    def __init__(self, *, instances: Instances, objects: Objects, bucket: str) -> None:
-        """Take the ports; *bucket* is the evidence bucket."""
+    def __init__(
+        self, *, instances: Instances, objects: Objects, bucket: str, node: NodeEvidence | None = None
+    ) -> None:
+        """Take the ports; *bucket* is the evidence bucket. Without *node* no node is asked."""
+        self._node = node
         self._instances = instances
         self._objects = objects
         self._bucket = bucket
 
     def advance(self, context: ActContext) -> RungReport:
-        """Keep every part that can be had. Outcome: evidence (the manifest's address), evidence_failed."""
+        """Keep every part that can be had. Outcome: evidence (the manifest), node_evidence, evidence_failed."""
         folder = f"incidents/{context.incident}"
         address = f"s3://{self._bucket}/{folder}/{MANIFEST}"
-        parts = [self._keep(f"{folder}/{name}", read, context) for name, read in self._parts(context).items()]
-        manifest = {"incident": context.incident, "collected_at": format_time(context.now), "parts": parts}
+        node = self._node.look(context) if self._node and _is_on_ec2(context) else NodePart({})
+        parts = _kept_before(context) or [
+            self._keep(f"{folder}/{name}", read, context) for name, read in self._parts(context).items()
+        ]
+        if node.waits_for:
+            return context.waiting(LOOK_SECONDS, node.waits_for, parts=parts)
+        manifest = {
+            "incident": context.incident,
+            "collected_at": format_time(context.now),
+            "parts": parts,
+            **({"node": node.told} if node.told else {}),
+        }
         failed = [part["key"] for part in parts if "error" in part]
+        told = {"node_evidence": node.told["address"]} if node.told.get("address") else {}
         try:
             self._objects.put_if_absent(self._bucket, f"{folder}/{MANIFEST}", _as_json(manifest))
         except RelightError as error:
-            return context.done(evidence="", evidence_failed=[*failed, f"{MANIFEST}: {error.message}"])
-        return context.done(evidence=address, **({"evidence_failed": failed} if failed else {}))
+            return context.done(evidence="", **told, evidence_failed=[*failed, f"{MANIFEST}: {error.message}"])
+        return context.done(evidence=address, **told, **({"evidence_failed": failed} if failed else {}))
 
     def _parts(self, context: ActContext) -> Mapping[str, Callable[[ActContext], bytes]]:
         told: dict[str, Callable[[ActContext], bytes]] = {
@@ -49,7 +64,7 @@ class CollectEvidence:
             "findings.json": _findings,
             "messages.txt": lambda context: "\n".join(context.messages).encode(),
         }
-        if not context.node.instance_id.startswith(EC2_INSTANCE):
+        if not _is_on_ec2(context):
             return told
         return told | {
             "instance.json": self._instance,
@@ -68,6 +83,16 @@ class CollectEvidence:
         except RelightError as error:
             return {"key": key, "error": error.message[:500]}
         return {"key": key, "bytes": len(kept), **({"cut_from": len(body)} if len(kept) < len(body) else {})}
+
+
+def _is_on_ec2(context: ActContext) -> bool:
+    return context.node.instance_id.startswith(EC2_INSTANCE)
+
+
+def _kept_before(context: ActContext) -> list[dict[str, Any]]:
+    """Return the parts that an earlier look of this rung has kept."""
+    parts = context.progress.get("parts")
+    return parts if isinstance(parts, list) else []
 
 
 def _incident(context: ActContext) -> bytes:

@@ -9,11 +9,14 @@ import boto3
 from functions.acts.act import Act
 from functions.acts.executor import Executor
 from functions.acts.wiring import executor_of
+from functions.adapters.commands import DynamoDBCommands
 from functions.adapters.ec2_instances import Ec2Instances
 from functions.adapters.s3_objects import S3Objects
 from functions.clients import bounded
 from functions.evidence.collect import CollectEvidence
+from functions.evidence.node_part import NodeEvidence
 from functions.evidence.settings import Settings
+from functions.nodes.asking import Asking
 from policies.contract.rungs import Rung
 
 _CLIENT = bounded()
@@ -27,8 +30,10 @@ def wired() -> Executor:
     instances = Ec2Instances(boto3.client("ec2", config=_CLIENT), boto3.client("autoscaling", config=_CLIENT))
     objects = S3Objects(boto3.client("s3", config=_CLIENT))
     bucket = settings.evidence_bucket
+    commands = DynamoDBCommands(dynamodb, settings.commands_table)
+    node = NodeEvidence(Asking(commands=commands, instance_arns=settings.instance_arns, pace=settings.pace))
     acts: dict[Rung, Act] = {
-        Rung.COLLECT_EVIDENCE: CollectEvidence(instances=instances, objects=objects, bucket=bucket),
+        Rung.COLLECT_EVIDENCE: CollectEvidence(instances=instances, objects=objects, bucket=bucket, node=node),
     }
     return executor_of(acts, settings, dynamodb)
 

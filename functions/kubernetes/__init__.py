@@ -1,1 +1,1 @@
-"""Executor of the rungs that change the cluster: isolate, suspend_job, verify_node, resume_job."""
+"""Executor of the rungs that change the cluster: isolate, suspend_job, verify_node, release_node, resume_job."""

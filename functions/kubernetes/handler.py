@@ -16,6 +16,7 @@ from functions.adapters.s3_objects import S3Objects
 from functions.adapters.seen import DynamoSeen
 from functions.clients import bounded
 from functions.kubernetes.isolate import Isolate
+from functions.kubernetes.release import ReleaseNode
 from functions.kubernetes.resume import ResumeJob
 from functions.kubernetes.settings import Settings
 from functions.kubernetes.suspend import SuspendJob
@@ -40,6 +41,7 @@ def wired() -> Executor:
         Rung.ISOLATE: Isolate(connect=connect, witness=Witness(instances, heartbeats, pace)),
         Rung.SUSPEND_JOB: SuspendJob(connect=connect, instances=instances, pace=pace),
         Rung.VERIFY_NODE: VerifyNode(connect=connect, instances=instances, heartbeats=heartbeats, pace=pace),
+        Rung.RELEASE_NODE: ReleaseNode(connect=connect),
         Rung.RESUME_JOB: ResumeJob(connect=connect, objects=objects),
     }
     return executor_of(acts, settings, dynamodb)

@@ -12,6 +12,7 @@ from functions.acts.silence import is_only_silent
 from functions.kubernetes.witness import Witness
 from functions.ports.kubernetes import (
     CHECKPOINTS,
+    CORDONED_BY,
     INCIDENT,
     ISOLATED_TAINT,
     Connect,
@@ -59,7 +60,9 @@ def _cordon(cluster: KubernetesCluster, node: Node, incident: str) -> None:
     if node.unschedulable and taint in node.taints:
         return
     others = tuple(each for each in node.taints if (each.key, each.effect) != (taint.key, taint.effect))
-    change = NodeChange(unschedulable=True, taints=(*others, taint), annotations={INCIDENT: incident})
+    # Who cordons first says so: it alone may take the cordon back. One that stands without a name is a person's.
+    ours = {CORDONED_BY: incident} if not node.unschedulable or CORDONED_BY in node.annotations else {}
+    change = NodeChange(unschedulable=True, taints=(*others, taint), annotations={INCIDENT: incident, **ours})
     cluster.change_node(node, change)
 
 

@@ -1,4 +1,4 @@
-"""Verify the successor of a replaced node, then let pods on it.
+"""Verify the successor of a replaced node, then let pods on it; where a node was mended, verify that one.
 
 Proven are: EC2's status checks, a Ready node object with that very instance behind it, all GPUs offered, and an agent
 heard since the launch. Until then the startup taint keeps pods away; lifting it is the last thing done. What a
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from functions.acts.act import ActContext
 from functions.acts.support import Pace, text_of
+from functions.kubernetes.verify_same import VerifySameNode
 from functions.ports.heartbeats import Heartbeats
 from functions.ports.instances import Checks, Instance, Instances
 from functions.ports.kubernetes import ISOLATED_TAINT, UNVERIFIED_TAINT, Connect, KubernetesCluster, Node, NodeChange
@@ -24,10 +25,13 @@ class VerifyNode:
         self._instances = instances
         self._heartbeats = heartbeats
         self._pace = pace
+        self._same = VerifySameNode(connect=connect, instances=instances, pace=pace)
 
     def advance(self, context: ActContext) -> RungReport:
         """Look at each proof in the order in which a boot brings them. Outcome: verified_node."""
         new = text_of(context.facts, "new_instance")
+        if not new and "reset_gpus" in context.facts:
+            return self._same.advance(context)
         instance = self._instances.describe([new]).get(new) if new else None
         if instance is None or instance.state not in {"pending", "running"}:
             state = instance.state if instance else "unknown to EC2"

@@ -16,6 +16,7 @@ from policies.contract.errors import DependencyError
 ISOLATED_TAINT = "relight.dev/isolated"
 UNVERIFIED_TAINT = "relight.dev/unverified"
 INCIDENT = "relight.dev/incident"
+CORDONED_BY = "relight.dev/cordoned-by"  # the incident that cordoned a node which nobody else had cordoned before
 CHECKPOINTS = "relight.dev/checkpoints"  # set by whoever writes the job: s3://bucket/prefix
 SUSPENDED_BY = "relight.dev/suspended-by"
 RESUMED_BY = "relight.dev/resumed-by"

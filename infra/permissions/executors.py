@@ -1,4 +1,4 @@
-"""What the functions that act may do: kubernetes, instances, checkpoints, sagemaker, evidence.
+"""What the functions that act may do: kubernetes, instances, checkpoints, sagemaker, evidence, nodes.
 
 Whatever ends or starts something is allowed only on what carries the tag `relight:cluster` of a cluster of this
 deployment. Describe calls of EC2 and Auto Scaling know no resource; they change nothing.
@@ -94,7 +94,7 @@ def sagemaker(stack: Stack, tables: Tables, clusters: Sequence[Cluster]) -> Stat
 
 
 def evidence(stack: Stack, tables: Tables, buckets: Buckets, clusters: Sequence[Cluster]) -> Statements:
-    """Keep what dies with the instance: its console, its description."""
+    """Keep what dies with the instance: its console, its description; ask its agent for what only the node knows."""
     hosts = [grants.arn(stack, "ec2", "instance", "*")]
     ours = grants.tagged([cluster.name for cluster in clusters])
     kept = [buckets.evidence.arn_for_objects("*")]
@@ -102,8 +102,18 @@ def evidence(stack: Stack, tables: Tables, buckets: Buckets, clusters: Sequence[
         *_incident(tables),
         grants.allow("Describe", ["ec2:DescribeInstances"], ["*"], why=grants.NO_RESOURCE),
         grants.allow("Console", ["ec2:GetConsoleOutput"], hosts, ours, why=_TAGGED),
+        _commands(tables),
         grants.allow("Keep", ["s3:PutObject"], kept, why="an object is named by its incident"),
     ]
+
+
+def nodes(tables: Tables) -> Statements:
+    """Issue commands to nodes and follow them; what is done there is the node's own agent's right."""
+    return [*_incident(tables), _commands(tables)]
+
+
+def _commands(tables: Tables) -> grants.Right:
+    return grants.items("Commands", [tables.commands], ("GetItem", "PutItem", "UpdateItem"), [grants.NODE_KEYS])
 
 
 def _read_checkpoints(stack: Stack, clusters: Sequence[Cluster]) -> Statements:

@@ -21,6 +21,7 @@ CLUSTER_KEYS = "CLUSTER#*"
 REJECT_KEYS = "REJECTS#*"
 INCIDENT_KEYS = "INCIDENT#*"
 CLAIM_KEYS = "INSTANCE#*"
+NODE_KEYS = "NODE#*"
 
 
 NO_RESOURCE = "AWS knows no resource for this call"

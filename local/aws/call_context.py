@@ -1,4 +1,4 @@
-"""What IAM conditions may ask of a call: leading keys of items, tags of the resource, tags in the request.
+"""What IAM conditions may ask of a call: leading keys of items, tags of resource and request, whose credentials.
 
 Best effort: it reads the request and, for tags and key names, moto's own state.
 """
@@ -22,6 +22,8 @@ _EQUALITY = re.compile(r"([#\w.]+)\s*=\s*(:\w+)")
 def context_of(call: Call, touched: tuple[str, ...]) -> Context:
     """Condition keys and their values, sorted."""
     found: dict[str, set[str]] = {}
+    if call.session.startswith("i-"):  # IAM user guide, ec2:SourceInstanceARN: with an instance's own credentials
+        found["ec2:SourceInstanceARN"] = {f"arn:aws:ec2:{call.region}:{backends.ACCOUNT}:instance/{call.session}"}
     if call.service == "dynamodb":
         keys = set(_leading_keys(call))
         if keys:

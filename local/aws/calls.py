@@ -21,7 +21,10 @@ _ROUTED = {"s3": "s3", "lambda": "lambda", "eks": "eks"}
 
 @dataclass(frozen=True)
 class Call:
-    """One request: `service` is the IAM prefix (`dynamodb`), `operation` the API's name (`PutItem`)."""
+    """One request: `service` is the IAM prefix (`dynamodb`), `operation` the API's name (`PutItem`).
+
+    `session` is the instance whose credentials of the role these are, or empty.
+    """
 
     principal: str
     service: str
@@ -30,6 +33,7 @@ class Call:
     path: str
     query: str
     body: bytes
+    session: str = ""
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -50,12 +54,13 @@ def read_call(environ: dict[str, Any], body: bytes) -> Call | None:
     scope = principals.credential_scope(environ.get("HTTP_AUTHORIZATION", "") or query)
     if scope is None:
         return None
-    principal, region, service = scope
+    signed_by, region, service = scope
+    principal, session = principals.split_session(signed_by)
     operation = _operation(service, environ, body, query)
     if operation is None:
         return None
     name = _IAM_PREFIX.get(service, service)
-    return Call(principal, name, operation, region, environ.get("PATH_INFO", ""), query, body)
+    return Call(principal, name, operation, region, environ.get("PATH_INFO", ""), query, body, session)
 
 
 def _operation(service: str, environ: dict[str, Any], body: bytes, query: str) -> str | None:

@@ -113,16 +113,17 @@ def _each(value: Any) -> list[Any]:
 
 def _applies(statement: Statement, action: str, resource: str, context: ContextValues) -> bool:
     return (
-        _selected(statement, "Action", action.lower(), lower=True)
-        and _selected(statement, "Resource", resource)
+        _selected(statement, "Action", action.lower(), {}, lower=True)
+        and _selected(statement, "Resource", resource, context)
         and iam_conditions.hold(statement.get("Condition", {}), context)
     )
 
 
-def _selected(statement: Statement, name: str, value: str, *, lower: bool = False) -> bool:
+def _selected(statement: Statement, name: str, value: str, context: ContextValues, *, lower: bool = False) -> bool:
     """Whether Action or NotAction (Resource or NotResource) of a statement covers a value."""
     negative = f"Not{name}" in statement
-    patterns = _each(statement.get(f"Not{name}" if negative else name, []))
+    written = _each(statement.get(f"Not{name}" if negative else name, []))
+    patterns = [filled for one in written if (filled := iam_conditions.fill_in(one, context)) is not None]
     found = any(like(pattern.lower() if lower else pattern, value) for pattern in patterns)
     return found is not negative
 
@@ -152,8 +153,10 @@ def grants_of(roles: Mapping[str, Sequence[Policy]]) -> list[Grant]:
 
 
 def _uses(call: RecordedCall, grant: Grant) -> bool:
+    filled = iam_conditions.fill_in(grant.resource, dict(call.context))
     return (
-        call.principal == grant.role
+        filled is not None
+        and call.principal == grant.role
         and like(grant.action.lower(), call.action.lower())
-        and any(like(grant.resource, resource) for resource in call.resources)
+        and any(like(filled, resource) for resource in call.resources)
     )

@@ -41,6 +41,20 @@ _NEGATED = {
 }
 
 
+_VARIABLE = re.compile(r"\$\{([^}?*$]+)\}")
+
+
+def fill_in(pattern: str, context: ContextValues) -> str | None:
+    """Return *pattern* with its policy variables filled in; None where one is not in the context: nothing matches.
+
+    Source: IAM user guide, "IAM policy elements: Variables and tags". What is filled in is taken literally there; none
+    of our values holds a wildcard.
+    """
+    known = {key.lower(): list(values) for key, values in context.items()}
+    missing = [name for name in _VARIABLE.findall(pattern) if len(known.get(name.lower(), [])) != 1]
+    return None if missing else _VARIABLE.sub(lambda found: known[found[1].lower()][0], pattern)
+
+
 def is_known(operator: str) -> bool:
     """Whether an operator, with its prefix and suffix, can be evaluated."""
     _, name, _ = _parse(operator)
@@ -50,7 +64,7 @@ def is_known(operator: str) -> bool:
 def hold(conditions: Mapping[str, Mapping[str, Any]], context: ContextValues) -> bool:
     """Whether all conditions hold."""
     return all(
-        _holds(operator, key, _texts(wanted), context)
+        _holds(operator, key, _filled_in(_texts(wanted), context), context)
         for operator, block in conditions.items()
         for key, wanted in block.items()
     )
@@ -59,6 +73,11 @@ def hold(conditions: Mapping[str, Mapping[str, Any]], context: ContextValues) ->
 def _texts(wanted: Any) -> list[str]:
     values = wanted if isinstance(wanted, list) else [wanted]
     return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+
+
+def _filled_in(wanted: list[str], context: ContextValues) -> list[str]:
+    filled = (fill_in(pattern, context) for pattern in wanted)
+    return [pattern for pattern in filled if pattern is not None]
 
 
 def _parse(operator: str) -> tuple[str, str, bool]:

@@ -1,6 +1,8 @@
 """Who makes a call: a principal's name travels as the access key id, since nothing here checks a signature.
 
-Shapes: `operator`, a role's name (`Relight-TriageRole-4X`), or any text that a caller invents for itself.
+Shapes: `operator`, a role's name (`Relight-TriageRole-4X`), or any text that a caller invents for itself. A role's name
+may be followed by a slash and a session, as in an assumed role's ARN: `training-node/i-0abc` is the node role with the
+credentials of that instance.
 """
 
 import base64
@@ -39,6 +41,12 @@ def credential_scope(signed: str) -> tuple[str, str, str] | None:
     if len(parts) != 5:  # noqa: PLR2004 - key/date/region/service/aws4_request
         return None
     return principal_of(parts[0]), parts[2], parts[3]
+
+
+def split_session(principal: str) -> tuple[str, str]:
+    """(principal, session); a principal without one has an empty session."""
+    role, _, session = principal.partition("/")
+    return role, session
 
 
 def role_name(arn: str) -> str:

@@ -85,7 +85,7 @@ class RungReport(Model):
 
     Well-known outcomes: replace_node {"new_instance"}, choose_checkpoint {"chosen_step", "checkpoint",
     "refused": [{"step", "reason"}]}, resume_job {"resumed_step"}, confirm_resume {"confirmed_step"},
-    collect_evidence {"evidence"}, suspend_job {"suspended_at", "checkpoints"}.
+    collect_evidence {"evidence"}, suspend_job {"suspended_at", "checkpoints"}, reset_gpu {"reset_gpus"}.
     """
 
     rung: Rung

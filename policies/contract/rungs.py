@@ -18,8 +18,10 @@ class Rung(StrEnum):
     CHOOSE_CHECKPOINT = "choose_checkpoint"  # newest complete one; only the last holder of the job does this
     RESUME_JOB = "resume_job"  # write where to resume, then let the job go once
     CONFIRM_RESUME = "confirm_resume"  # the first step seen after the restart is past the chosen one
-    RESTART_PROCESS = "restart_process"
-    RESET_GPU = "reset_gpu"
+    RESTART_PROCESS = "restart_process"  # end the process that was hit; its launcher starts it again
+    RESTART_SERVICE = "restart_service"  # restart the service that was named on its node
+    RESET_GPU = "reset_gpu"  # reset the GPUs that were named, once nothing holds them
+    RELEASE_NODE = "release_node"  # the same node is well again: take back what isolate did, and only that
     REBOOT_NODE = "reboot_node"
     PAGE_OPERATOR = "page_operator"  # a person is asked; the incident parks
 
@@ -32,6 +34,7 @@ class Executor(StrEnum):
     CHECKPOINTS = "checkpoints"
     SAGEMAKER = "sagemaker"
     EVIDENCE = "evidence"
+    NODES = "nodes"  # by commands that the node's agent fetches
 
 
 class RungStatus(StrEnum):

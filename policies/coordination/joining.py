@@ -15,7 +15,7 @@ from policies.coordination.evolve import evolve
 from policies.coordination.happenings import Joined
 from policies.coordination.incident import Incident
 from policies.coordination.notes import FindingNote, PlannedRung
-from policies.coordination.plan import EXECUTORS, MAYBE_DEAD, lay_out
+from policies.coordination.plan import EXECUTORS, MAYBE_DEAD, ONLY_WHEN_KEPT, lay_out
 from policies.coordination.rules import Rules
 from policies.coordination.states import IncidentStatus
 
@@ -39,9 +39,12 @@ def join(incident: Incident, finding: Finding, wanted: Sequence[PlannedRung], ru
 
 
 def _unmet(incident: Incident, wanted: Sequence[PlannedRung]) -> tuple[Rung, ...]:
-    """Return what *incident* does not carry out; a fence is added below where it helps, and needless once given up."""
+    """Return what *incident* does not carry out.
+
+    A fence is added below where it helps; what mends a node is needless where the node is given up.
+    """
     planned = {each.rung for each in incident.rungs}
-    known = planned | {Rung.FENCE_NODE} if Rung.REPLACE_NODE in planned else planned
+    known = planned | {Rung.FENCE_NODE, *ONLY_WHEN_KEPT} if Rung.REPLACE_NODE in planned else planned
     return tuple(each.rung for each in wanted if each.rung not in known)
 
 

@@ -1,7 +1,7 @@
 """Lays a policy's actions out into rungs, in the one order that is safe, with who carries each out.
 
-Cordon, keep the evidence, stop the whole gang, give the node up, prove its successor, then resume: pods of a gang are
-never evicted first. It must not know incidents.
+Cordon, keep the evidence, stop the whole gang, mend the node or give it up, prove it or its successor, then resume:
+pods of a gang are never evicted first. A node that is given up is not mended before. It must not know incidents.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,8 +16,12 @@ ORDER = (
     Rung.COLLECT_EVIDENCE,  # before anything dies with its containers
     Rung.FENCE_NODE,  # a dead node answers no eviction: make sure it is dead before its pods are forced away
     Rung.SUSPEND_JOB,
+    Rung.RESTART_PROCESS,
+    Rung.RESTART_SERVICE,
+    Rung.RESET_GPU,  # only when nothing holds the GPU any more
     Rung.REPLACE_NODE,
     Rung.VERIFY_NODE,
+    Rung.RELEASE_NODE,  # before the run is let go: it needs the place
     Rung.CHOOSE_CHECKPOINT,
     Rung.RESUME_JOB,
     Rung.CONFIRM_RESUME,
@@ -33,11 +37,28 @@ _ALWAYS: Mapping[Action, frozenset[Rung]] = {
     Action.ISOLATE: frozenset({Rung.ISOLATE}),
     Action.COLLECT_EVIDENCE: frozenset({Rung.COLLECT_EVIDENCE}),
     Action.REPLACE_NODE: frozenset({Rung.ISOLATE, Rung.COLLECT_EVIDENCE, Rung.REPLACE_NODE, Rung.VERIFY_NODE}),
+    Action.RESTART_PROCESS: frozenset({Rung.COLLECT_EVIDENCE, Rung.RESTART_PROCESS}),
+    Action.RESTART_SERVICE: frozenset({Rung.COLLECT_EVIDENCE, Rung.RESTART_SERVICE}),
+    Action.RESET_GPU: frozenset({
+        Rung.ISOLATE,
+        Rung.COLLECT_EVIDENCE,
+        Rung.RESET_GPU,
+        Rung.VERIFY_NODE,
+        Rung.RELEASE_NODE,
+    }),
     Action.SUSPEND_JOB: frozenset(),
     Action.RESUME_JOB: frozenset(),
     Action.PAGE_OPERATOR: frozenset({Rung.PAGE_OPERATOR}),
-}
+}  # fmt: skip
 CARRIED_OUT = frozenset(_ALWAYS)
+# What a command to the node does. Where there is no node of ours, nobody carries it out.
+_MENDS: Mapping[Action, Rung] = {
+    Action.RESTART_PROCESS: Rung.RESTART_PROCESS,
+    Action.RESTART_SERVICE: Rung.RESTART_SERVICE,
+    Action.RESET_GPU: Rung.RESET_GPU,
+}
+# What is needless for a node that is given up.
+ONLY_WHEN_KEPT = frozenset({*_MENDS.values(), Rung.RELEASE_NODE})
 _WITH_JOB: Mapping[Action, frozenset[Rung]] = {
     Action.SUSPEND_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}),
     Action.RESUME_JOB: frozenset({Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB}) | RESUME_RUNGS,
@@ -48,8 +69,12 @@ _EKS: Mapping[Rung, Executor | None] = {
     Rung.COLLECT_EVIDENCE: Executor.EVIDENCE,
     Rung.FENCE_NODE: Executor.INSTANCES,
     Rung.SUSPEND_JOB: Executor.KUBERNETES,
+    Rung.RESTART_PROCESS: Executor.NODES,
+    Rung.RESTART_SERVICE: Executor.NODES,
+    Rung.RESET_GPU: Executor.NODES,
     Rung.REPLACE_NODE: Executor.INSTANCES,
     Rung.VERIFY_NODE: Executor.KUBERNETES,
+    Rung.RELEASE_NODE: Executor.KUBERNETES,
     Rung.CHOOSE_CHECKPOINT: Executor.CHECKPOINTS,
     Rung.RESUME_JOB: Executor.KUBERNETES,
     Rung.CONFIRM_RESUME: Executor.CHECKPOINTS,
@@ -99,10 +124,22 @@ def lay_out(
     for action in actions:
         wanted |= _ALWAYS.get(action, frozenset())
         wanted |= _WITH_JOB.get(action, frozenset()) if has_job else frozenset()
-    if maybe_dead and Rung.REPLACE_NODE in wanted:
-        wanted.add(Rung.FENCE_NODE)
+    if Rung.REPLACE_NODE in wanted:
+        wanted = (wanted - ONLY_WHEN_KEPT) | ({Rung.FENCE_NODE} if maybe_dead else set())
+    behind = set(done) - _to_do_again(wanted, done)
     rungs = (PlannedRung(rung=rung, executor=executors[rung]) for rung in ORDER if rung in wanted and rung in executors)
     return Layout(
-        tuple(each for each in rungs if each.rung not in done),
-        tuple(action for action in actions if action not in CARRIED_OUT),
+        tuple(each for each in rungs if each.rung not in behind),
+        tuple(action for action in actions if not _has_somebody(action, executors)),
     )
+
+
+def _to_do_again(wanted: Collection[Rung], done: Collection[Rung]) -> set[Rung]:
+    """Return what of *done* counts no more: a successor is not proven yet, a node that was let go not isolated."""
+    if Rung.REPLACE_NODE not in wanted:
+        return set()
+    return {Rung.VERIFY_NODE} | ({Rung.ISOLATE} if Rung.RELEASE_NODE in done else set())
+
+
+def _has_somebody(action: Action, executors: Collection[Rung]) -> bool:
+    return action in CARRIED_OUT and (action not in _MENDS or _MENDS[action] in executors)

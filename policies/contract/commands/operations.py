@@ -18,6 +18,7 @@ from policies.contract.times import Moment
 
 MOST_PIDS = 64
 MOST_GPUS = 16  # a board has eight
+LARGEST_PID = 2**22  # PID_MAX_LIMIT of 64-bit Linux
 LARGEST_TOKEN = 2**63 - 1
 CLAIM_SECONDS = 90.0  # a calm agent looks every 30 s: three looks, then nobody is there to do it
 
@@ -36,7 +37,7 @@ class Operation(StrEnum):
 # The services that an answer to a fault of theirs restarts. Kubelet and container runtime are none of them: a restart
 # hides why they are down, and takes nothing from the node that isolating it does not.
 Service = Literal["nvidia-fabricmanager", "nvidia-persistenced", "nvidia-imex"]
-_Pid = Annotated[int, Field(ge=2, le=2**22)]  # 1 is init; PID_MAX_LIMIT of 64-bit Linux
+_Pid = Annotated[int, Field(ge=2, le=LARGEST_PID)]  # 1 is init
 
 
 class Params(BaseModel):

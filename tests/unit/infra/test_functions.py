@@ -26,6 +26,7 @@ FOLDERS = (
     "instances",
     "intake",
     "kubernetes",
+    "nodes",
     "outbox",
     "sagemaker",
     "sweep",

@@ -70,12 +70,17 @@ def test_a_fifo_queue_dead_letters_into_a_fifo_queue(of_type: Find) -> None:
 def test_tables_have_the_keys_of_the_plan(of_type: Find) -> None:
     tables = of_type("DynamoDB::Table")
     keys = {
-        next(word for word in ("Fleet", "Incidents", "Policies") if word in name): [
+        next(word for word in ("Fleet", "Incidents", "Policies", "Commands") if word in name): [
             it["AttributeName"] for it in table["KeySchema"]
         ]
         for name, table in tables.items()
     }
-    assert keys == {"Fleet": ["pk", "sk"], "Incidents": ["pk", "sk"], "Policies": ["name", "sk"]}
+    assert keys == {
+        "Fleet": ["pk", "sk"],
+        "Incidents": ["pk", "sk"],
+        "Policies": ["name", "sk"],
+        "Commands": ["pk", "sk"],
+    }
     indexes = one(tables, "Incidents")["GlobalSecondaryIndexes"]
     assert {it["IndexName"]: [key["AttributeName"] for key in it["KeySchema"]] for it in indexes} == {
         "by-status": ["cluster_status", "updated_at"],
@@ -87,7 +92,7 @@ def test_tables_have_the_keys_of_the_plan(of_type: Find) -> None:
         assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
         assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
         streams = {"StreamViewType": "NEW_AND_OLD_IMAGES"}
-        assert table.get("StreamSpecification") == (None if "Fleet" in name else streams)
+        assert table.get("StreamSpecification") == (streams if "Incidents" in name or "Policies" in name else None)
 
 
 def test_both_names_of_the_capacity_block_warning_are_taken_in(of_type: Find) -> None:

@@ -106,6 +106,8 @@ def test_a_node_may_send_and_ask_whether_it_could_and_nothing_else(of_type: Find
     [policy] = of_type("IAM::ManagedPolicy").values()
     actions = [action for it in policy["PolicyDocument"]["Statement"] for action in as_list(it["Action"])]
     assert sorted(actions) == [
+        "dynamodb:Query",
+        "dynamodb:UpdateItem",
         "kinesis:DescribeStreamSummary",
         "kinesis:PutRecord",
         "s3:PutObject",
@@ -124,3 +126,22 @@ def test_a_node_writes_evidence_of_its_own_alone_and_never_over_what_is_there(
     told = str(template["Outputs"]["NodePolicyJson"])
     assert "s3:if-none-match" in told
     assert "${ec2:SourceInstanceARN}" in told
+
+
+def test_a_node_sees_and_answers_the_commands_to_itself_alone(of_type: Find) -> None:
+    [policy] = of_type("IAM::ManagedPolicy").values()
+    [statement] = [it for it in policy["PolicyDocument"]["Statement"] if it["Sid"] == "Commands"]
+    [table] = as_list(statement["Resource"])
+    assert table["Fn::GetAtt"][0].startswith("TablesCommands")
+    keys = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    assert as_list(keys) == ["NODE#${ec2:SourceInstanceARN}"]
+
+
+def test_commands_are_issued_by_whoever_asks_nodes_and_by_nobody_else(of_type: Find) -> None:
+    issuing = {
+        name.partition("Role")[0]
+        for name, statements in rights(of_type).items()
+        for it in statements
+        if it["Sid"] == "Commands"
+    }
+    assert issuing == {"Evidence", "Nodes"}

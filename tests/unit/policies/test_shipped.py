@@ -27,16 +27,23 @@ def test_a_shipped_policy_loads_and_keeps_its_own_examples(path: Path) -> None:
     assert policy.cites
 
 
-def test_the_five_faults_of_the_main_line_are_covered() -> None:
+def test_the_faults_of_the_main_line_are_covered() -> None:
     found = (policy for policy in map(load, FILES) if policy.name.startswith("xid-"))
     decided = {policy.name.split("-")[1]: policy.do for policy in found}
     assert decided == {
         "13": (Action.RECORD,),
-        "48": (Action.ISOLATE, Action.RESET_GPU),
-        "63": (Action.RESET_GPU,),
+        "48": (Action.ISOLATE, Action.RESET_GPU, Action.RESUME_JOB),
+        "63": (Action.RECORD,),
+        "64": (Action.ISOLATE, Action.RESET_GPU, Action.RESUME_JOB),
         "79": (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB),
         "94": (Action.RESTART_PROCESS,),
     }
+
+
+def test_what_a_node_cannot_mend_costs_the_node_or_the_run_and_no_page() -> None:
+    for name in ("xid-48-double-bit-error", "xid-64-row-remap-failed"):
+        assert load(FOLDER / f"{name}.yaml").otherwise == (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB)
+    assert load(FOLDER / "xid-94-contained-memory-error.yaml").otherwise == (Action.RESUME_JOB,)
 
 
 def test_a_lost_gpu_is_answered_without_cel_though_two_lines_tell_of_it() -> None:

@@ -27,16 +27,19 @@ ENVIRONMENT = {
     "FLEET_TABLE": "fleet",
     "INCIDENTS_TABLE": "incidents",
     "EVIDENCE_BUCKET": "evidence",
+    "COMMANDS_TABLE": "commands",
+    "INSTANCE_ARNS": "arn:aws:ec2:us-east-1:123456789012:instance/",
     "CLUSTERS": f"[{SETTINGS.to_json()}]",
     "RELIGHT_TIME_SCALE": "0.1",
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 ACTS = {
-    "kubernetes": {Rung.ISOLATE, Rung.SUSPEND_JOB, Rung.VERIFY_NODE, Rung.RESUME_JOB},
+    "kubernetes": {Rung.ISOLATE, Rung.SUSPEND_JOB, Rung.VERIFY_NODE, Rung.RELEASE_NODE, Rung.RESUME_JOB},
     "instances": {Rung.FENCE_NODE, Rung.REPLACE_NODE},
     "checkpoints": {Rung.CHOOSE_CHECKPOINT, Rung.CONFIRM_RESUME},
     "sagemaker": {Rung.SUSPEND_JOB, Rung.RESUME_JOB, Rung.CONFIRM_RESUME},
     "evidence": {Rung.COLLECT_EVIDENCE},
+    "nodes": {Rung.RESTART_PROCESS, Rung.RESTART_SERVICE, Rung.RESET_GPU},
 }
 
 

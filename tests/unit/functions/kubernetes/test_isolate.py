@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.kubernetes.isolate import Isolate
-from functions.ports.kubernetes import INCIDENT, ISOLATED_TAINT, ConflictError, Node, NodeChange, Taint
+from functions.ports.kubernetes import CORDONED_BY, INCIDENT, ISOLATED_TAINT, ConflictError, Node, NodeChange, Taint
 from functions.twins.kubernetes import MemoryCluster
 from policies.contract.errors import DependencyError
 from policies.contract.rungs import RungStatus
@@ -16,6 +16,7 @@ from tests.tools.witnesses import around
 
 NODE = "i-0a"
 TAINT = Taint(ISOLATED_TAINT, OURS)
+MINE = {INCIDENT: OURS, CORDONED_BY: OURS}
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_the_node_is_cordoned_and_tainted_once_however_often_it_is_asked(cluster
     drive = driven(cluster.connect)
     assert [drive().outcome for _ in range(3)] == [{"isolated": "node-a"}] * 3
     node = cluster.nodes["node-a"]
-    assert (node.unschedulable, node.taints, node.annotations) == (True, (Taint("team", "a"), TAINT), {INCIDENT: OURS})
+    assert (node.unschedulable, node.taints, node.annotations) == (True, (Taint("team", "a"), TAINT), MINE)
     assert len(cluster.changes) == 1
 
 
@@ -71,4 +72,10 @@ def test_a_conflict_is_left_to_the_retry_which_looks_again(cluster: MemoryCluste
     with pytest.raises(ConflictError):
         drive()
     assert drive().status is RungStatus.DONE
-    assert racing.nodes["node-a"].annotations == {"by": "somebody", INCIDENT: OURS}
+    assert racing.nodes["node-a"].annotations == {"by": "somebody", **MINE}
+
+
+def test_a_cordon_that_stood_before_is_not_called_ours(cluster: MemoryCluster) -> None:
+    cluster.change_node(cluster.nodes["node-a"], NodeChange(unschedulable=True))
+    driven(cluster.connect)()
+    assert cluster.nodes["node-a"].annotations == {INCIDENT: OURS}

@@ -103,3 +103,35 @@ def test_the_report_names_denied_calls_unused_grants_and_odd_conditions() -> Non
 def test_a_star_covers_everything_and_a_plain_text_itself(text: str) -> None:
     assert like("*", text)
     assert like(text.replace("*", "?"), text)
+
+
+OWN = "${ec2:SourceInstanceARN}"
+INSTANCE = "arn:aws:ec2:us-east-1:1:instance/i-0a"
+OWN_ITEMS = _allow(
+    "dynamodb:Query", _TABLE, Condition={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"NODE#{OWN}"]}}
+)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ({"ec2:SourceInstanceARN": [INSTANCE], "dynamodb:LeadingKeys": [f"NODE#{INSTANCE}"]}, True),
+        ({"ec2:SourceInstanceARN": [INSTANCE], "dynamodb:LeadingKeys": [f"NODE#{INSTANCE}b"]}, False),
+        ({"dynamodb:LeadingKeys": [f"NODE#{INSTANCE}"]}, False),
+        ({"dynamodb:LeadingKeys": [f"NODE#{OWN}"]}, False),
+    ],
+)
+def test_a_variable_is_what_the_call_brings_and_without_it_nothing_is_allowed(
+    context: dict[str, list[str]], expected: bool
+) -> None:
+    assert allowed(_policy(OWN_ITEMS), "dynamodb:Query", _TABLE, context) is expected
+
+
+def test_a_variable_in_a_resource_is_filled_in_too() -> None:
+    statement = _allow("s3:PutObject", f"arn:aws:s3:::evidence/nodes/{OWN}/*")
+    mine, other = (f"arn:aws:s3:::evidence/nodes/{INSTANCE}{end}/x" for end in ("", "b"))
+    context = {"ec2:SourceInstanceARN": [INSTANCE]}
+    assert allowed(_policy(statement), "s3:PutObject", mine, context)
+    assert not allowed(_policy(statement), "s3:PutObject", other, context)
+    call = RecordedCall("r", "s3:PutObject", (mine,), 1, (("ec2:SourceInstanceARN", (INSTANCE,)),))
+    assert check([call], {"r": _policy(statement)}).unused == []

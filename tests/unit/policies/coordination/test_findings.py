@@ -70,9 +70,9 @@ def test_a_policy_that_is_not_active_decides_and_touches_nothing(mode: PolicyMod
 
 
 def test_what_nobody_carries_out_yet_is_recorded_with_an_alert() -> None:
-    incident = only(taken(finding(policy=plan(Action.ISOLATE, Action.RESET_GPU))))
+    incident = only(taken(finding(policy=plan(Action.ISOLATE, Action.DRAIN))))
     assert incident.status is IncidentStatus.CLOSED
-    assert incident.reason == "decided: isolate, reset_gpu; reset_gpu is carried out by nobody yet"
+    assert incident.reason == "decided: isolate, drain; drain is carried out by nobody yet"
     assert incident.timeline[-1].alert == "notify"
 
 

@@ -75,8 +75,8 @@ def layout(*actions: Action, orchestrator: Orchestrator = Orchestrator.EKS) -> L
 
 
 def test_what_nobody_carries_out_is_named() -> None:
-    assert layout(Action.ISOLATE, Action.RESET_GPU).unsupported == (Action.RESET_GPU,)
-    assert not layout(Action.ISOLATE, Action.RESET_GPU).acts
+    assert layout(Action.ISOLATE, Action.DRAIN).unsupported == (Action.DRAIN,)
+    assert not layout(Action.ISOLATE, Action.DRAIN).acts
     assert layout(*REPLACE, orchestrator=Orchestrator.SLURM).unsupported == REPLACE
 
 
@@ -91,6 +91,48 @@ def test_a_ladder_leaves_out_what_is_done() -> None:
     assert laid(Action.REPLACE_NODE, has_job=False, done=done) == [Rung.REPLACE_NODE, Rung.VERIFY_NODE]
 
 
+RESET = (Action.ISOLATE, Action.RESET_GPU, Action.RESUME_JOB)
+
+
+def test_a_gpu_is_reset_when_its_job_is_stopped_and_the_node_is_proven_and_let_go_before_the_job_is() -> None:
+    assert laid(*RESET) == [
+        Rung.ISOLATE,
+        Rung.COLLECT_EVIDENCE,
+        Rung.SUSPEND_JOB,
+        Rung.RESET_GPU,
+        Rung.VERIFY_NODE,
+        Rung.RELEASE_NODE,
+        Rung.CHOOSE_CHECKPOINT,
+        Rung.RESUME_JOB,
+        Rung.CONFIRM_RESUME,
+    ]
+
+
+def test_a_reset_alone_stops_no_job() -> None:
+    assert Rung.SUSPEND_JOB not in laid(Action.RESET_GPU)
+
+
+def test_a_process_is_ended_after_its_evidence_is_kept() -> None:
+    assert laid(Action.RESTART_PROCESS) == [Rung.COLLECT_EVIDENCE, Rung.RESTART_PROCESS]
+    assert laid(Action.RESTART_SERVICE) == [Rung.COLLECT_EVIDENCE, Rung.RESTART_SERVICE]
+
+
+def test_a_node_that_is_given_up_is_neither_mended_nor_let_go() -> None:
+    assert laid(*RESET, Action.REPLACE_NODE, Action.RESTART_PROCESS) == laid(*REPLACE)
+
+
+def test_after_a_reset_that_did_not_help_the_successor_is_proven() -> None:
+    done = (Rung.ISOLATE, Rung.COLLECT_EVIDENCE, Rung.SUSPEND_JOB, Rung.RESET_GPU, Rung.VERIFY_NODE)
+    assert laid(*REPLACE, done=done)[:2] == [Rung.REPLACE_NODE, Rung.VERIFY_NODE]
+    assert laid(*REPLACE, done=(*done, Rung.RELEASE_NODE))[0] is Rung.ISOLATE
+
+
+def test_where_there_is_no_node_of_ours_nobody_mends_it() -> None:
+    for action in (Action.RESET_GPU, Action.RESTART_PROCESS, Action.RESTART_SERVICE):
+        assert layout(action, orchestrator=Orchestrator.SAGEMAKER).unsupported == (action,)
+        assert not layout(action).unsupported
+
+
 @given(st.lists(st.sampled_from(Action)), st.sampled_from(Orchestrator), st.booleans(), st.booleans())
 def test_the_order_is_always_the_safe_one(
     actions: list[Action], orchestrator: Orchestrator, has_job: bool, maybe_dead: bool
@@ -99,3 +141,4 @@ def test_the_order_is_always_the_safe_one(
     assert rungs == sorted(set(rungs), key=ORDER.index)
     assert Rung.RESUME_JOB not in rungs or Rung.SUSPEND_JOB in rungs
     assert Rung.REPLACE_NODE not in rungs or Rung.VERIFY_NODE in rungs
+    assert Rung.RELEASE_NODE not in rungs or (Rung.VERIFY_NODE in rungs and Rung.REPLACE_NODE not in rungs)
