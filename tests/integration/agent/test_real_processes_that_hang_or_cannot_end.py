@@ -1,5 +1,6 @@
-"""Real processes that hold a GPU's device file (a plain file here): stopped, or over but for one thread."""
+"""Real processes that hold a GPU's device file (a plain file here): stopped, in the kernel, over but for a thread."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -24,6 +25,9 @@ HOLDER = """if True:
         threading.Thread(target=time.sleep, args=(600,)).start()
         import ctypes
         ctypes.CDLL(None).pthread_exit(None)
+    if sys.argv[2] == "wait in the kernel":  # for a child that shares its memory, which waits for a pipe's other end
+        actions = [(os.POSIX_SPAWN_OPEN, 5, sys.argv[3], os.O_RDONLY, 0)]
+        os.posix_spawn("/bin/true", ["true"], {}, file_actions=actions)
     time.sleep(600)
 """
 Eventually = Callable[[Callable[[], bool]], None]
@@ -38,8 +42,8 @@ class Node:
         (self.device / "nvidia3").touch()
         self.proc = Proc(folder / "proc")
 
-    def holder(self, how: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-c", HOLDER, str(self.device / "nvidia3"), how]
+    def holder(self, how: str, *more: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", HOLDER, str(self.device / "nvidia3"), how, *more]
         environ = {"RANK": "5", "SLURM_JOB_ID": "12"}
         one = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
         assert one.stdout
@@ -108,6 +112,22 @@ def test_a_holder_that_is_stopped_hangs_and_goes_on(node: Node, eventually: Even
         one.send_signal(signal.SIGCONT)
         eventually(lambda: held_of(poll) == [])
     finally:
+        one.kill()
+        one.communicate()
+
+
+def test_a_holder_that_waits_in_the_kernel_hangs(node: Node, tmp_path: Path, eventually: Eventually) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    one, poll = node.holder("wait in the kernel", str(pipe)), node.poll()
+    try:
+        hung = told(poll, eventually)
+        attributes = attributes_of(hung)
+        assert (hung.sighting.kind, attributes["state"], attributes["pid"]) == ("process.hung", "D", one.pid)
+        os.close(os.open(pipe, os.O_RDWR))  # the child goes on, and so does its parent
+        eventually(lambda: held_of(poll) == [])
+    finally:
+        os.close(os.open(pipe, os.O_RDWR))
         one.kill()
         one.communicate()
 
