@@ -32,6 +32,7 @@ class Trainer:
 
     global_rank, local_rank, world_size = 0, 0, 1
     current_epoch = 0
+    disk_is_full = False
 
     def __init__(self, callback: Any, root: Path, watch: Callable[[str], None] = lambda _: None) -> None:
         self.callback, self.watch = callback, watch
@@ -39,7 +40,8 @@ class Trainer:
         self.global_step = 0
         self.state = SimpleNamespace(fn=None)
         self.sanity_checking = False
-        self.strategy = SimpleNamespace(checkpoint_io=SimpleNamespace())
+        self.barriers: list[str] = []
+        self.strategy = SimpleNamespace(checkpoint_io=SimpleNamespace(), barrier=self.barriers.append)
         self.own = SimpleNamespace(
             dirpath=str(root / "checkpoints"), _last_checkpoint_saved="", _last_global_step_saved=0
         )
@@ -82,6 +84,8 @@ class Trainer:
         """Save."""
         self.callback.on_save_checkpoint(self, None, {})
         self.watch("save")
+        if self.disk_is_full:
+            raise OSError(28, "No space left on device")
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text("whole")
         self.saves.append(Path(path).name)

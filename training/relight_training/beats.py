@@ -35,11 +35,12 @@ class _Process:
         self.told: set[str] = set()
         self.facts: Header = {}
         self.watched = False
+        self.over = False
         self.lock = Lock()
 
     def forget(self) -> None:
         """Be a child that has nothing yet: a new lock too, since a thread of the parent may have held the old one."""
-        self.file, self.try_at, self.lock = None, 0.0, Lock()
+        self.file, self.try_at, self.over, self.lock = None, 0.0, False, Lock()
 
 
 _process = _Process()
@@ -120,7 +121,7 @@ def path() -> str | None:
 
 
 def _open() -> BeatFile | None:
-    if time.monotonic() < _process.try_at or standing.is_helper():
+    if time.monotonic() < _process.try_at or _process.over or standing.is_helper():
         return None
     with _process.lock:
         if _process.file is not None:
@@ -185,6 +186,7 @@ def _watch() -> None:
 
 def _goodbye() -> None:
     """End in order; a process that an exception kills leaves its file, as one that a signal kills does."""
+    _process.over = True  # a thread that still beats would leave a new file behind
     if not standing.dies_by_exception():
         finish()
 

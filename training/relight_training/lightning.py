@@ -8,6 +8,7 @@ checkpoints. Needs `lightning` or `pytorch_lightning`, whichever the program has
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import sys
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from relight_training.agree import EVERY, agreed_save
 from relight_training.beats import beat, start
 from relight_training.resume import saved
+
+log = logging.getLogger("relight_training")
 
 _NAMES = ("lightning.pytorch", "pytorch_lightning")
 
@@ -37,6 +40,7 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         self._step = -1
         self._first = True
         self._written = ""
+        self._tried: int | None = None
 
     def setup(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Make the file, with the ranks that the trainer knows."""
@@ -62,7 +66,8 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
             return
         self._step = step
         token = agreed_save(step, self._every) if self._every else None
-        if token is not None:
+        if token is not None and token != self._tried:
+            self._tried = token  # on all ranks alike: one that failed is not tried again
             self._save(trainer, step, token)
 
     def on_save_checkpoint(self, *_: Any, **__: Any) -> None:
@@ -99,9 +104,14 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
 
     def _save(self, trainer: Any, step: int, token: int) -> None:
         path = os.path.join(_folder(trainer), f"epoch={trainer.current_epoch}-step={step}.ckpt")
-        trainer.save_checkpoint(path)
-        if _whole(trainer, wait=True):
-            saved(step, path, token)
+        try:
+            trainer.save_checkpoint(path)
+        except OSError as error:  # a full disk, say: the save was not training's own wish
+            log.warning("the save that the agent asked for failed: %s", error)
+            trainer.strategy.barrier("Trainer.save_checkpoint")  # the others wait there
+        else:
+            if _whole(trainer, wait=True):
+                saved(step, path, token)
         beat(step=step, phase="train")
 
     def _note(self, trainer: Any) -> None:

@@ -54,10 +54,14 @@ class Folder:
             return None
         except OSError as error:
             raise UnreadableError(f"{self.address}/{name} cannot be read: {error.strerror}") from error
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UnreadableError(f"{self.address}/{name} is no file; remove it")
-            return file.read(LIMIT + 1)
+            return _read_up_to(descriptor, LIMIT + 1)
+        except OSError as error:
+            raise UnreadableError(f"{self.address}/{name} cannot be read: {error.strerror}") from error
+        finally:
+            os.close(descriptor)
 
     def entries(self) -> Mapping[str, datetime]:
         """As Place; a folder's own time stands for what it holds."""
@@ -149,6 +153,13 @@ def place_of(text: str) -> Place:
     if "://" in text:
         raise UnreadableError(f"{text}: only folders and s3:// are understood; mount it and name the folder")
     return Folder(text)
+
+
+def _read_up_to(descriptor: int, most: int) -> bytes:
+    body = b""
+    while len(body) < most and (more := os.read(descriptor, most - len(body))):
+        body += more
+    return body
 
 
 def _code_of(error: Exception) -> str:

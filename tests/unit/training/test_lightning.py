@@ -75,6 +75,23 @@ def test_a_save_that_is_asked_for_is_made_at_the_end_of_the_step(
     assert (seen.fulfilled, seen.saved_step) == (77, 2)
 
 
+def test_a_save_that_fails_ends_no_training_and_is_not_tried_again(
+    library: ModuleType, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = Trainer(library.RelightCallback(), tmp_path, lambda _: ask(only_file(folder), 5))
+    trainer.disk_is_full = True
+    trainer.fit(4)
+    assert look(only_file(folder)).fulfilled == 0
+    assert trainer.barriers == ["Trainer.save_checkpoint"]
+    assert [record.message for record in caplog.records if "No space left" in record.message]
+    assert len(caplog.records) == 1
+    trainer.disk_is_full = False
+    ask(only_file(folder), 6)
+    trainer.watch = lambda _: None
+    trainer.fit(1)
+    assert look(only_file(folder)).fulfilled == 6
+
+
 def test_without_a_model_checkpoint_it_saves_in_the_root(library: ModuleType, folder: Path, tmp_path: Path) -> None:
     trainer = Trainer(library.RelightCallback(), tmp_path, lambda _: ask(only_file(folder), 5))
     trainer.checkpoint_callbacks = []

@@ -155,6 +155,20 @@ print(len(os.listdir(os.environ["RELIGHT_BEATS"])))
     assert run(folder, script)[0] == "1\n"
 
 
+def test_a_thread_that_beats_to_the_end_leaves_nothing(folder: Path) -> None:
+    script = """
+import threading
+from relight_training import beat
+beat()
+def loop():
+    while True: beat(step=1)
+threading.Thread(target=loop, daemon=True).start()
+"""
+    for _ in range(5):
+        run(folder, script)
+        assert files_in(folder) == []
+
+
 def test_whoever_looks_at_any_moment_sees_whole_fields(folder: Path) -> None:
     process = begin(
         folder, "from relight_training import beat\nbeat()\nprint(1, flush=True)\nwhile True: beat(step=2**40)"
