@@ -1,4 +1,5 @@
 import os
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,11 +154,17 @@ def test_ten_thousand_processes_are_looked_at_a_few_at_a_time(tmp_path: Path) ->
     process(proc, 10_000, files=GPU, environ=RANK)
     second = 0.0
     table = ProcessTable(tmp_path / "beats", proc, lambda: second)
-    assert {one.pid for one in table.now()} == {10_000}
-    assert table._devices.remembered == 10_000
-    before = os.times()
-    for _ in range(10):
-        second += 5
-        table.now()
-    after = os.times()
-    assert after.user + after.system - before.user - before.system < 10
+    tracemalloc.start()
+    try:
+        assert {one.pid for one in table.now()} == {10_000}
+        assert table._devices.remembered == 10_000
+        before = os.times()
+        for _ in range(10):
+            second += 5
+            table.now()
+        after = os.times()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 << 20
+    assert after.user + after.system - before.user - before.system < 20
