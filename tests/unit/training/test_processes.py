@@ -155,18 +155,15 @@ print(len(os.listdir(os.environ["RELIGHT_BEATS"])))
     assert run(folder, script)[0] == "1\n"
 
 
-def test_a_thread_that_beats_to_the_end_leaves_nothing(folder: Path) -> None:
+def test_a_beat_after_the_goodbye_leaves_nothing(folder: Path) -> None:
     script = """
-import threading
+import atexit
 from relight_training import beat
-beat()
-def loop():
-    while True: beat(step=1)
-threading.Thread(target=loop, daemon=True).start()
+atexit.register(lambda: print("last", beat(step=2)))  # registered first, called last: as a thread that beats to the end
+beat(step=1)
 """
-    for _ in range(5):
-        run(folder, script)
-        assert files_in(folder) == []
+    assert run(folder, script)[0] == "last None\n"
+    assert files_in(folder) == []
 
 
 def test_whoever_looks_at_any_moment_sees_whole_fields(folder: Path) -> None:
