@@ -45,10 +45,12 @@ def log_sources(wiring: Wiring) -> dict[str, Run]:
         jobs = JobSources(JobFile(settings.job_file), wiring.job.node_job)
         found["training_log"] = TrainingLogSource(chosen, spool, maker, jobs, clock=clock, proc=settings.procfs).run
     if settings.journal_units:
-        journal = JournalSettings(settings.journal_units, node.boot_id)
+        journal = JournalSettings(settings.journal_units, node.boot_id, boot_grace=settings.boot_grace_seconds)
         found["journal"] = JournalSource(journal, spool, wiring.maker(Source.JOURNAL), clock=clock).run
     for path in settings.service_logs:
-        source = ServiceLogSource(Path(path), spool, wiring.maker(Source.JOURNAL), clock=clock)
+        source = ServiceLogSource(
+            Path(path), spool, wiring.maker(Source.JOURNAL), clock=clock, boot_grace=settings.boot_grace_seconds
+        )
         found[source.name] = source.run
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.events import EventMaker
+from agent.follow.booting import BootGrace
 from agent.follow.reader import LogRecord
 from agent.follow.suppressed import parse_suppressed
 from agent.follow.work import LogWork, follow
@@ -19,6 +20,7 @@ from agent.journal.entry import JOURNALD
 from agent.journal.reader import JournalReader
 from agent.parsers.programs import parse_program
 from agent.parsers.sighting import Sighting
+from agent.polls.source import since_boot
 from agent.spool.spool import Spool
 from policies.contract.vocabulary import Source
 
@@ -30,11 +32,12 @@ _LOOK_AGAIN_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class JournalSettings:
-    """Which units, the name of this boot, and the program to ask."""
+    """Which units, the name of this boot, the program to ask, and for how many seconds a boot goes on."""
 
     units: tuple[str, ...]
     boot_id: str
     program: str = PROGRAM
+    boot_grace: float = 0.0
 
 
 class JournalSource:
@@ -60,7 +63,9 @@ class JournalSource:
             self._wait_for_it(stop)
             return
         reader = JournalReader(child, cursor, boot_id=self._settings.boot_id, clock=self._clock)
-        follow(reader, LogWork(NAME, self._spool, self._maker, classify_entry, place), stop)
+        grace = BootGrace(self._settings.boot_grace, self._clock, since_boot)
+        work = LogWork(NAME, self._spool, self._maker, lambda item: grace.noted(classify_entry(item), item.at), place)
+        follow(reader, work, stop)
 
     def _wait_for_it(self, stop: threading.Event) -> None:
         if not self._absent:
