@@ -6,6 +6,7 @@ Decides that one runs at a time, and that what was collected once is not collect
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -63,9 +64,10 @@ class EvidenceCollector:
             min(request.seconds or self._limits.seconds, self._limits.seconds),
             min(request.bytes or self._limits.bytes, self._limits.bytes),
         )
-        began_at = self._clock()
+        began_at, began = self._clock(), time.monotonic()
         if not self._lock.acquire(timeout=limits.seconds):
             return self._without(request, began_at, "another collection took all the time")
+        limits = replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - began)))
         try:
             self.last = self._collect(request, limits, began_at)
         except OSError as error:

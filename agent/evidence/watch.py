@@ -29,7 +29,7 @@ _WRITES_DUMPS = frozenset({Kind.TRAINING_COLLECTIVE_TIMEOUT, Kind.TRAINING_DESYN
 # Below critical, and yet the state is gone with the process: whoever answers will suspend or restart the run.
 _WORTH_IT = frozenset({
     Kind.TRAINING_COLLECTIVE_TIMEOUT, Kind.TRAINING_DESYNCHRONISED, Kind.TRAINING_STALLED, Kind.PROCESS_HUNG,
-    Kind.GPU_DRIVER_HUNG, Kind.GPU_LOST, Kind.NODE_KUBELET_DOWN,
+    Kind.GPU_DRIVER_HUNG, Kind.GPU_LOST,
 })  # fmt: skip
 # Told of what another kernel, or another agent, saw: there is nothing left to collect.
 _OLD_NEWS = ("before_boot", "ongoing")

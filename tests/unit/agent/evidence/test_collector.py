@@ -131,6 +131,16 @@ def test_a_reader_that_hangs_costs_its_own_part_alone(site: Site, monkeypatch: p
     assert (Path(manifest.folder) / "kernel.log").read_text() == "as far as it came\n"
 
 
+def test_a_second_collection_waits_for_the_first_within_its_own_time(site: Site) -> None:
+    busy = site.collector()
+    with busy._lock:
+        began = time.monotonic()
+        manifest = busy.collect(EvidenceRequest("cmd-2", reason="a test", seconds=1))
+    assert within(10, began)
+    assert manifest.parts[0].error == "another collection took all the time"
+    assert not Path(manifest.folder).exists()
+
+
 def test_what_is_collected_is_in_the_bucket_when_it_answers(site: Site) -> None:
     bucket, store, stop = MemoryBucket(), site.store(), threading.Event()
     uploader = Uploader(store, bucket, "nodes/i-1")
