@@ -41,6 +41,11 @@ class EventMaker:
         self._job = job
         self._pod = pod
 
+    @property
+    def boot_id(self) -> str:
+        """Which boot of the node the events are of."""
+        return self._node.boot_id
+
     def event(self, seen: Seen) -> FaultEvent:
         """Return what *seen* is, with a count of 1."""
         sighting = seen.sighting

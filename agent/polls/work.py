@@ -1,8 +1,9 @@
 """What every poll's readings become: events at onset, again while it holds, and when it is over.
 
-State (JSON, stored with the events in one append, so a crash neither repeats nor loses): a sequence number, the open
-conditions, what happened and is not told yet, the poll's own memory. Decides when something is told. It must not know
-what is measured, nor read a clock.
+State (JSON, stored with the events in one append, so a crash neither repeats nor loses): a sequence number, the boot,
+the open conditions, what happened and is not told yet, the poll's own memory. Decides when something is told. Another
+boot begins with none of it but the number: a condition that holds there is told anew. It must not know what is
+measured, nor read a clock.
 """
 
 import json
@@ -36,6 +37,9 @@ class PollWork:
         place = spool.progress(name)
         stored: Json = json.loads(json.dumps(place.cursor)) if place else {}
         self._next = int(stored.get("next", 0))
+        self._boot = maker.boot_id
+        if stored.get("boot") != self._boot:
+            stored = {}  # of another boot: its ticks mean nothing now, and what was seen then need not be there
         self._conditions: dict[str, Json] = stored.get("conditions", {})
         self._happened: dict[str, Json] = stored.get("happened", {})
         self.memory: Memory = stored.get("memory", {})
@@ -157,6 +161,7 @@ class PollWork:
     def _append(self, events: list[FaultEvent], now: Instant) -> None:
         state = {
             "next": self._next,
+            "boot": self._boot,
             "conditions": self._conditions,
             "happened": self._happened,
             "memory": self.memory,

@@ -14,6 +14,7 @@ from agent.polls.work import PollWork
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
+from policies.contract.envelope import NodeIdentity
 from policies.contract.vocabulary import Source
 from tests.tools.agent_events import START, ManualClock, describe_loss, memory_folder, new_ids
 from tests.tools.sources import NODE, waiting
@@ -45,7 +46,14 @@ class Bench:
 
     def restart(self) -> None:
         """Begin again at what the spool says, as after a crash."""
-        maker = EventMaker(NODE, Source.HOST, lambda _seen: None)
+        self._begin(NODE)
+
+    def boot(self) -> None:
+        """Begin again as after a reboot of the node."""
+        self._begin(NODE.model_copy(update={"boot_id": "another"}))
+
+    def _begin(self, node: NodeIdentity) -> None:
+        maker = EventMaker(node, Source.HOST, lambda _seen: None)
         self.work = PollWork("test", self.spool, maker, boot_grace=self.boot_grace)
 
     def take(self, readings: Sequence[Reading], seconds: float, *, uptime: float = LATE) -> list[dict[str, Any]]:

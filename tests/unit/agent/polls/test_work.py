@@ -116,6 +116,18 @@ def test_after_a_crash_nothing_is_told_twice_and_what_holds_is_known(work: Bench
     assert cleared["attributes"]["occurrence"] == onset["id"]
 
 
+def test_another_boot_begins_anew(work: Bench) -> None:
+    """The spool outlives the boot; seconds since boot, and what a poll saw, do not."""
+    (onset,) = work.take([holds()], 0)
+    work.work.memory["seen"] = ["mlx5_0"]
+    work.take([holds()], 20)
+    work.boot()
+    assert work.work.memory == {}
+    (again,) = work.take([holds()], 60, uptime=30)
+    assert again["id"] != onset["id"]
+    assert "ongoing" not in again["attributes"]
+
+
 def test_counts_are_told_at_once_and_then_together(work: Bench) -> None:
     corrected = Happened(Sighting(Kind.HOST_MEMORY_CORRECTED, Severity.WARNING, NODE), "corrected", 2)
     assert [event["count"] for event in work.take([corrected], 0)] == [2]
