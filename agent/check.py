@@ -45,10 +45,11 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     metadata = InstanceMetadata(settings.metadata_endpoint)
     yield _try("identity", lambda: _identity(identify(settings, metadata)))
     yield _kernel_log(settings.kernel_log)
-    yield _try("training logs", partial(_training_logs, settings))
-    yield _try("journal", partial(_journal, settings))
+    yield _try("training logs", partial(_training_logs, settings), is_here=bool(settings.training_logs))
+    has_journal = bool(settings.journal_units) and shutil.which(PROGRAM) is not None
+    yield _try("journal", partial(_journal, settings), is_here=has_journal)
     yield _try("spool", partial(_spool, settings))
-    yield _try("job file", partial(_job_file, settings.job_file))
+    yield _try("job file", partial(_job_file, settings.job_file), is_here=settings.job_file is not None)
     for group in (check_gpu, check_fabric, check_host, check_job, check_commands, check_evidence):
         yield from group(settings)
     for one in missing(settings):
@@ -59,12 +60,13 @@ def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[Chec
     if settings.overflow_queue_url:
         yield _try("overflow", lambda: SqsLane(settings.overflow_queue_url, region()).check())
     else:
-        yield CheckResult("overflow", ok=True, found="no queue set: while Kinesis refuses, events wait on this node")
+        found = "no queue set: while Kinesis refuses, events wait on this node"
+        yield CheckResult("overflow", ok=True, found=found, is_here=False)
 
 
-def _try(name: str, check: Callable[[], str]) -> CheckResult:
+def _try(name: str, check: Callable[[], str], *, is_here: bool = True) -> CheckResult:
     try:
-        return CheckResult(name, ok=True, found=check())
+        return CheckResult(name, ok=True, found=check(), is_here=is_here)
     except RelightError as error:
         return CheckResult(name, ok=False, found=error.message, hint=error.hint)
 

@@ -29,4 +29,4 @@ def checks(settings: Settings) -> Iterator[CheckResult]:
     if has:
         yield CheckResult("evidence with", ok=True, found=", ".join(has))
     if lacks:
-        yield CheckResult("evidence without", ok=True, found=f"there is no {', no '.join(lacks)}", is_here=False)
+        yield CheckResult("evidence lacks", ok=True, found=f"there is no {', no '.join(lacks)}", is_here=False)

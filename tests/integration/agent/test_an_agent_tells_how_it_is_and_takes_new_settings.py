@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -186,3 +188,17 @@ def test_an_agent_that_may_not_listen_watches_all_the_same(node: Node) -> None:
     eventually(lambda: [event for envelope in node.world.in_kinesis() for event in envelope.events])
     assert "no status endpoint" in [line["message"] for line in node.world.said()]
     assert agent.poll() is None
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="takes root, to give rights up, and setpriv"
+)
+def test_an_agent_without_rights_says_in_one_line_what_is_off_and_watches_the_rest(node: Node) -> None:
+    node.world.start_agent(under=["setpriv", "--bounding-set=-all"], STATUS_SOCKET=node.socket)
+    node.world.break_gpus(1)
+    eventually(lambda: Kind.GPU_XID in node.kinds())
+    off = [str(line["message"]) for line in node.world.said() if "off are" in str(line["message"])]
+    assert len(off) == 1
+    assert "other users' processes" in off[0]
+    assert "CAP_SYS_PTRACE" in off[0]
+    assert node.sources()["kernel_log"] == "running"

@@ -46,9 +46,10 @@ class World:
         arguments: Sequence[str] = (),
         environ: Mapping[str, str] | None = None,
         programs: Path | None = None,
+        under: Sequence[str] = (),
         **settings: object,
     ) -> subprocess.Popen[str]:
-        """Start one; *programs* is a folder that stands first in its PATH."""
+        """Start one; *programs* is a folder that stands first in its PATH, *under* words that stand before its own."""
         values = {
             "CLUSTER": "test",
             "STREAM": self.stream,
@@ -69,7 +70,7 @@ class World:
         environ |= {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
         if programs:
             environ |= {"PATH": f"{programs}:{os.environ['PATH']}"}
-        command = [sys.executable, "-m", "agent.main", *arguments]
+        command = [*under, sys.executable, "-m", "agent.main", *arguments]
         with (self.folder / "agent.err").open("a") as errors:
             agent = subprocess.Popen(command, cwd=ROOT, env=environ, stderr=errors, text=True)
         self._agents.append(agent)
