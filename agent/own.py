@@ -12,19 +12,20 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent.parsers.sighting import Sighting
+from agent.polls.reading import Instant, Memory, Poll, Reading
 from policies.contract.vocabulary import Kind
 
 log = logging.getLogger(__name__)
 
 _OF_THE_PROCESS = frozenset({13, 31, 43, 45})
-_SLACK = timedelta(seconds=2)  # a record is dated by its arrival
+_SLACK = timedelta(seconds=1)  # a record is dated by its arrival
 _REMEMBERED = 64
 
 
@@ -88,6 +89,19 @@ class OwnWork:
         with self._lock:
             leaders = {work.pid for work in self._works if work.pid and work.covers(at)}
         return bool(leaders) and (pid in leaders or _session(pid) in leaders)
+
+
+class Provoking:
+    """A poll whose reading may make the kernel complain of *kinds*."""
+
+    def __init__(self, poll: Poll, own: OwnWork, kinds: Iterable[Kind]) -> None:
+        """Measure by *poll*, and let *own* know."""
+        self._poll, self._own, self._kinds = poll, own, tuple(kinds)
+
+    def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
+        """See `Poll.measure`."""
+        with self._own.doing(*self._kinds):
+            return self._poll.measure(memory, now)
 
 
 def _blames_process(sighting: Sighting) -> bool:

@@ -1,7 +1,7 @@
 """What every group of sources is given to make its sources of. It must not know any source."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from agent.events import EventMaker
 from agent.evidence.request import Evidence
 from agent.job.table import ProcessTable
 from agent.job.whereabouts import Whereabouts
-from agent.own import OwnWork
+from agent.own import OwnWork, Provoking
 from agent.polls.reading import Poll
 from agent.polls.source import Pace, PollSource, since_boot
 from agent.prober.client import Prober
@@ -19,7 +19,7 @@ from agent.status.board import Board
 from agent.vitals import Vitals
 from agent.xid_ledger import XidLedger
 from policies.contract.envelope import NodeIdentity
-from policies.contract.vocabulary import Source
+from policies.contract.vocabulary import Kind, Source
 
 Run = Callable[[threading.Event], None]
 
@@ -49,8 +49,22 @@ class Wiring:
         """Return what makes the events of *source*."""
         return EventMaker(self.node, source, self.job, self.job.pod)
 
-    def poll(self, name: str, poll: Poll, source: Source, *, every: float, deadline: float = 10.0) -> Run:
-        """Return the source *name* that measures *poll* every so many seconds."""
+    def poll(
+        self,
+        name: str,
+        poll: Poll,
+        source: Source,
+        *,
+        every: float,
+        deadline: float = 10.0,
+        provokes: Iterable[Kind] = (),
+    ) -> Run:
+        """Return the source *name* that measures *poll* every so many seconds.
+
+        *provokes*: what the kernel may complain of because it is read (agent/own.py).
+        """
+        if provokes and self.own:
+            poll = Provoking(poll, self.own, provokes)
         pace = Pace(every, deadline, self.settings.boot_grace_seconds)
         return PollSource(
             name,

@@ -40,8 +40,9 @@ def _states(ask: Json, folder: Path) -> Json:
 
 
 def _dumps(ask: Json, folder: Path) -> Json:
-    processes = [Path(ask["procfs"]) / str(pid) for pid in ask["pids"]]
-    return {"files": copy_dumps(folder, processes, ask["limit"], ask["each"])}
+    proc = Path(ask["procfs"])
+    processes = [proc / str(pid) for pid in ask["pids"]]
+    return {"files": copy_dumps(folder, processes, ask["limit"], ask["each"], proc / "1")}
 
 
 def _beats(ask: Json, folder: Path) -> Json:

@@ -10,6 +10,7 @@ default /tmp/nccl_trace_rank_ (to 2.7), then $XDG_CACHE_HOME/torch/comm_lib_trac
 
 import os
 import struct
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from agent.evidence.masking import mask
 _OLD_PREFIX = "/tmp/nccl_trace_rank_"  # noqa: S108 - where PyTorch writes, not we
 _NEW_NAME = "torch/comm_lib_trace_rank_"
 _DUMPS_AT_MOST, _NAMES_AT_MOST = 64, 4096
+_RECENT_SECONDS = 3600.0
 _ENVIRON_BYTES = 256 * 1024
 BEAT_BYTES, _BEATS_AT_MOST = 4096, 256
 _PHASES = ("unknown", "starting", "compile", "train", "save", "evaluate", "load", "ended")
@@ -41,26 +43,43 @@ def dumps_of(process: Path) -> Iterator[tuple[str, int]]:
     """Yield name and descriptor of each dump that the process at /proc/<pid> could have written; close them."""
     owner = process.stat().st_uid
     for prefix in prefixes(environment_of(process)):
-        root = process / ("root" if prefix.startswith("/") else "cwd")
-        folder, _, beginning = prefix.rpartition("/")
+        yield from _named(process / ("root" if prefix.startswith("/") else "cwd"), prefix, owner)
+
+
+def dumps_left(host: Path, now: float) -> Iterator[tuple[str, int]]:
+    """Yield the same of what ranks that ended left at PyTorch's old default on the node itself, within the hour."""
+    for name, descriptor in _named(host / "root", _OLD_PREFIX, None):
+        if now - os.fstat(descriptor).st_mtime < _RECENT_SECONDS:
+            yield name, descriptor
+        else:
+            os.close(descriptor)
+
+
+def _named(root: Path, prefix: str, owner: int | None) -> Iterator[tuple[str, int]]:
+    folder, _, beginning = prefix.rpartition("/")
+    try:
+        names = names_below(root, folder or ".", _NAMES_AT_MOST)
+    except OSError:
+        return
+    for name in sorted(name for name in names if name.startswith(beginning) and name[len(beginning) :].isdigit()):
         try:
-            names = names_below(root, folder or ".", _NAMES_AT_MOST)
+            yield name, open_below(root, f"{folder}/{name}", owner)
         except OSError:
             continue
-        for name in sorted(name for name in names if name.startswith(beginning) and name[len(beginning) :].isdigit()):
-            try:
-                yield name, open_below(root, f"{folder}/{name}", owner)
-            except OSError:
-                continue
 
 
-def copy_dumps(folder: Path, processes: Sequence[Path], limit: int, each: int) -> list[dict[str, object]]:
-    """Copy the dumps of *processes* into *folder*, each file once; return what was kept."""
+def copy_dumps(
+    folder: Path, processes: Sequence[Path], limit: int, each: int, host: Path | None = None
+) -> list[dict[str, object]]:
+    """Copy the dumps of *processes* into *folder*, each file once; return what was kept.
+
+    *host* is /proc/1 as we see it: what ranks that ended left on the node is copied too.
+    """
     kept: list[dict[str, object]] = []
     seen: set[tuple[int, int]] = set()
-    for process in processes:
+    for process in [*processes, *([host] if host else [])]:
         try:
-            for name, descriptor in dumps_of(process):
+            for name, descriptor in dumps_left(process, time.time()) if process is host else dumps_of(process):
                 with os.fdopen(descriptor, "rb") as file:
                     status = os.fstat(file.fileno())
                     if (status.st_dev, status.st_ino) in seen or len(seen) == _DUMPS_AT_MOST or limit <= 0:

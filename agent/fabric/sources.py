@@ -11,7 +11,7 @@ from agent.fabric.infiniband.poll import InfinibandPorts
 from agent.identity import InstanceMetadata
 from agent.settings import Settings
 from agent.wiring import Run, Wiring
-from policies.contract.vocabulary import Source
+from policies.contract.vocabulary import Kind, Source
 
 PRESENCE_SECONDS = 2.0  # one listing and a link for each device: cheap enough to be quick
 # Each reading of counters is a command to the device's firmware (efa_get_hw_stats, mlx5_ib_get_hw_stats).
@@ -19,6 +19,9 @@ EFA_COUNTER_SECONDS, PORT_SECONDS = 15.0, 10.0
 IMEX_SECONDS = 30.0  # two short processes; what they tell must last a minute anyway
 # A command that gets no answer is given up by efa after 30 s (ADMIN_CMD_TIMEOUT_US), by mlx5 after 60 s.
 DEADLINE_SECONDS = 30.0
+
+
+_READING = (Kind.NETWORK_REGISTER_ACCESS_FAILED,)  # mlx5 reads its counters out of registers, and complains in the log
 
 
 def sources(wiring: Wiring) -> dict[str, Run]:
@@ -33,7 +36,9 @@ def sources(wiring: Wiring) -> dict[str, Run]:
     return {
         "efa": wiring.poll("efa", efa, Source.EFA, every=PRESENCE_SECONDS),
         "efa_counters": wiring.poll("efa_counters", traffic, Source.EFA, every=EFA_COUNTER_SECONDS, deadline=slow),
-        "infiniband": wiring.poll("infiniband", ports, Source.INFINIBAND, every=PORT_SECONDS, deadline=slow),
+        "infiniband": wiring.poll(
+            "infiniband", ports, Source.INFINIBAND, every=PORT_SECONDS, deadline=slow, provokes=_READING
+        ),
         "imex": wiring.poll("imex", imex, Source.IMEX, every=IMEX_SECONDS, deadline=slow),
     }
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.own import OwnWork
+from agent.own import OwnWork, Provoking
 from agent.parsers.sighting import Sighting
+from agent.polls.reading import Instant, Memory, Reading
 from policies.contract.events import Scalar
 from policies.contract.vocabulary import Kind, Severity
 from tests.tools.agent_events import START, ManualClock
@@ -70,6 +71,22 @@ def test_what_a_program_of_ours_began_is_ours_while_it_runs() -> None:
             assert own.caused(said(xid=31, pid=child), START)
             assert not own.caused(said(xid=119, pid=child), START)
             os.killpg(program.pid, 9)
+
+
+def test_a_poll_that_provokes_a_complaint_is_known_by_when_it_ran() -> None:
+    clock = ManualClock()
+    own = OwnWork(clock)
+
+    class Reads:
+        def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
+            clock.advance(1)
+            return []
+
+    polling = Provoking(Reads(), own, [Kind.NETWORK_REGISTER_ACCESS_FAILED])
+    assert polling.measure({}, Instant(START, 0.0)) == []
+    complaint = said(Kind.NETWORK_REGISTER_ACCESS_FAILED)
+    assert own.caused(complaint, START + timedelta(seconds=0.5))
+    assert not own.caused(complaint, START + timedelta(seconds=5))
 
 
 def test_what_is_remembered_is_bounded() -> None:
