@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -15,7 +16,7 @@ from agent.vitals import Vitals
 from agent.wiring import Run, Wiring
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError
-from policies.contract.vocabulary import Source
+from policies.contract.vocabulary import Kind, Source
 from tests.tools.polling import bench
 from tests.tools.sources import NODE, eventually, started, waiting
 from tests.tools.trees import lay_out, remove_device
@@ -34,7 +35,16 @@ class _Wiring:
     vitals: Vitals
     node: NodeIdentity
 
-    def poll(self, name: str, poll: Poll, source: Source, *, every: float, deadline: float = 10.0) -> Run:
+    def poll(
+        self,
+        name: str,
+        poll: Poll,
+        source: Source,
+        *,
+        every: float,
+        deadline: float = 10.0,
+        provokes: Iterable[Kind] = (),
+    ) -> Run:
         maker = EventMaker(self.node, source, lambda _seen: None)
         pace = Pace(every, deadline)
         return PollSource(name, poll, self.spool, maker, pace=pace, vitals=self.vitals, clock=utc_now).run
