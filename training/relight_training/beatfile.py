@@ -37,6 +37,7 @@ from relight_training.layout import (
 # Runs on in suspend, like the agent's. Elsewhere than Linux there is no agent; the clock only must not be missing.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _now = time.clock_gettime_ns
+_LOOK_EVERY = 10_000_000_000  # ns
 _NO_PHASE_YET = frozenset({0, STARTING, ENDED})
 
 
@@ -54,18 +55,26 @@ class BeatFile:
         self._words = self._bytes.cast("I")
         self._beats = 0
         self._seen = 0
+        self._look_at = 0
 
-    def beat(self, step: int | None, phase: int | None) -> None:
-        """Write one beat; None leaves a field as it is. TypeError or ValueError for a step that is no i64."""
+    def beat(self, step: int | None, phase: int | None) -> bool:
+        """Write one beat; None leaves a field as it is. TypeError or ValueError for a step that is no i64.
+
+        False when the file is no longer where the agent would find it, which is looked at each ten seconds.
+        """
         if step is not None:
             self._signed[STEP] = step
             if phase is None and self._words[PHASE] in _NO_PHASE_YET:
                 phase = TRAIN
         if phase is not None:
             self._words[PHASE] = phase
-        self._unsigned[BEAT_AT] = _now(_CLOCK)
+        now = self._unsigned[BEAT_AT] = _now(_CLOCK)
         self._beats += 1
         self._unsigned[BEATS] = self._beats  # last: whoever sees the count change sees the rest
+        if now < self._look_at:
+            return True
+        self._look_at = now + _LOOK_EVERY
+        return os.fstat(self._descriptor).st_nlink > 0
 
     def request(self) -> int | None:
         """Return the token of a save that is asked for and not yet fulfilled."""
@@ -81,6 +90,12 @@ class BeatFile:
         if token and token != self._unsigned[FULFILLED]:
             self._signed[SAVED_STEP] = step
             self._unsigned[FULFILLED] = token  # after the step, which it vouches for
+
+    def take_over(self, before: BeatFile) -> None:
+        """Say what *before* said last, whose file somebody removed."""
+        self._signed[STEP], self._words[PHASE] = before._signed[STEP], before._words[PHASE]
+        self._seen = before._seen
+        self.fulfil(before._signed[SAVED_STEP], before._unsigned[FULFILLED] or None)
 
     def end(self) -> None:
         """Say goodbye: phase ended, then no file."""

@@ -57,7 +57,8 @@ def beat(step: int | None = None, phase: str | None = None) -> None:
             file = _open()
             if file is None:
                 return
-        file.beat(step, None if phase is None else PHASES[phase])
+        if not file.beat(step, None if phase is None else PHASES[phase]):
+            _again(file)
     except Exception as error:  # noqa: BLE001 - training must not learn of our troubles
         _beat_without(step, phase, error)
 
@@ -131,6 +132,19 @@ def _open() -> BeatFile | None:
         if _process.file is not None:
             _watch()
         return _process.file
+
+
+def _again(removed: BeatFile) -> None:
+    """Make the file anew that somebody removed: an agent whose folder went with it when it was started anew, say."""
+    with _process.lock:
+        if _process.file is not removed:
+            return
+        _process.try_at = time.monotonic() + _AGAIN_AFTER
+        _process.file = _make()
+        if _process.file is not None:
+            _process.file.take_over(removed)
+            _process.file.beat(None, None)
+        removed.abandon()
 
 
 def _make() -> BeatFile | None:

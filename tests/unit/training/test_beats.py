@@ -1,6 +1,7 @@
 import logging
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -139,6 +140,37 @@ def test_a_folder_that_comes_later_is_found_within_a_minute_of_beats(
     beats._process.try_at -= 61
     beat()
     assert files_in(folder)
+
+
+def test_a_file_that_somebody_removed_is_made_anew_and_says_the_same(folder: Path) -> None:
+    beat(step=7, phase="evaluate")
+    ask(only_file(folder), 9)
+    assert save_requested() == 9
+    saved(6)
+    shutil.rmtree(folder)
+    beat()  # looked at each ten seconds only
+    assert not folder.exists()
+    assert beats._process.file is not None
+    beats._process.file._look_at = 0
+    beat()
+    seen = look(only_file(folder))
+    assert (seen.step, seen.phase, seen.fulfilled, seen.saved_step, seen.beats) == (7, 5, 9, 6, 1)
+    beat(step=8)
+    assert look(only_file(folder)).step == 8
+
+
+def test_a_file_whose_folder_is_gone_for_good_is_given_up_and_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    beat(step=7)
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    assert beats._process.file is not None
+    beats._process.file._look_at = 0
+    for step in range(3):
+        beat(step=step)
+    assert beats.path() is None
+    assert len(caplog.records) == 1
 
 
 def test_off_is_silent(folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
