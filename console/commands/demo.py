@@ -1,7 +1,8 @@
-"""A GPU falls off the bus on the embedded AWS, and the run goes on.
+"""Something breaks on the embedded AWS, and the run goes on.
 
 Starts an AWS of its own on loopback, deploys Relight's template into it, boots a simulated fleet with the real agents
-and a training job, breaks one GPU and shows what happens. No account, no network, nothing left behind.
+and a training job, breaks one thing (a GPU, unless told otherwise) and shows what happens. No account, no network,
+nothing left behind.
 """
 
 import argparse
@@ -12,7 +13,18 @@ from pathlib import Path
 _LEAST_SECONDS = 30.0
 
 
+# Of local/demo/faults.py, which is loaded only when the demo runs; a test holds the two together.
+FAULTS = ("xid", "hang", "oom", "silent", "efa")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fault",
+        choices=FAULTS,
+        default=FAULTS[0],
+        help="what breaks: a GPU falls off the bus (xid, the default), a rank hangs (hang), a rank's container hits its"
+        " memory limit (oom), a machine goes silent (silent), a network adapter vanishes (efa)",
+    )
     parser.add_argument("--report", type=_writable, metavar="FILE", help="write what happened as JSON")
     parser.add_argument("--json", action="store_true", help="tell the story as JSON lines (for programs)")
     parser.add_argument(
@@ -44,4 +56,10 @@ def _seconds(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     from local.demo.main import run_demo
 
-    return run_demo(report=args.report, as_json=args.json, keep=args.keep, deadline_seconds=args.deadline)
+    return run_demo(
+        report=args.report,
+        as_json=args.json,
+        keep=args.keep,
+        deadline_seconds=args.deadline,
+        fault=args.fault,
+    )

@@ -9,7 +9,7 @@ from functions.sweep.silence import CANARY_FRESH, LEAST_SILENT_AFTER, Patience
 from policies.contract.errors import SettingsError
 
 # A machine's processes are not late in proportion to how fast its waits run.
-_LEAST_REAL = timedelta(seconds=10)
+_LEAST_REAL = timedelta(seconds=15)
 
 
 @dataclass(frozen=True)

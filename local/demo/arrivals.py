@@ -50,7 +50,7 @@ def _arrived(aws: EmbeddedAws, stream: str) -> defaultdict[str, set[int]]:
     seqs: defaultdict[str, set[int]] = defaultdict(set)
     for record in records(aws, stream):
         envelope = parse_envelope(record).envelope
-        if envelope.node.instance_id != CANARY_NODE:
+        if envelope.node.name != CANARY_NODE:
             seqs[envelope.spool_id].update(event.seq for event in envelope.events)
     return seqs
 

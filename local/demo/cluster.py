@@ -23,14 +23,15 @@ from local.demo.alerts import Pager
 from local.demo.errors import TookTooLongError
 from local.demo.incidents import read_incidents
 from local.fleet import infrastructure
-from local.fleet.agent_environment import agent_environment
+from local.fleet.agent_environment import Waits, agent_environment
 from local.fleet.agents import Agents
 from local.fleet.checkpoints import S3Checkpoints
-from local.fleet.fleet import Fault, Fleet
+from local.fleet.fleet import Delays, Fault, Fleet
 from local.fleet.gang import KubernetesGang
 from local.fleet.infrastructure import Site
-from local.fleet.job import JobDriver, pytorch_job
-from local.fleet.machines import MachineRoom
+from local.fleet.job import JobDriver, beat_header, pytorch_job
+from local.fleet.machines import Machine, MachineRoom
+from local.fleet.ranks import Ranks
 from local.fleet.training import Tear, Training
 from local.kubernetes.cluster import KubernetesCluster
 from local.kubernetes.controllers.world import Timings
@@ -41,7 +42,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STACK = "Relight"
 _COPIES = 3
 TIME_SCALE = 0.05
-_HEARTBEAT_SECONDS = 10.0
+_HEARTBEAT_SECONDS = 3.0  # 30 s, shortened as far as the sweep's patience is (functions/sweep/settings.py)
+_IMPAIRED_SECONDS = 120.0  # two status checks, a minute apart, before scaling
+HANG_AFTER_SECONDS = 20.0
 _TICK_SECONDS = 0.05  # one step of training
 _READY_SECONDS = 60.0
 _BOOT_SECONDS = 20.0  # from EC2's "running" to a kubelet, before scaling
@@ -76,12 +79,14 @@ class LocalCluster:
         site: Site | None = None,
         time_scale: float = TIME_SCALE,
         tear: Tear = Tear.NO_METADATA,
+        hang_after_seconds: float = HANG_AFTER_SECONDS,
         on_phase: Callable[[str], None] = lambda _phase: None,
     ) -> None:
         self.data_dir = data_dir
         self.site = site or Site()
         self.time_scale = time_scale
         self._tear = tear
+        self._hang_after_seconds = hang_after_seconds
         self._on_phase = on_phase
         self._stack = contextlib.ExitStack()
         self.room = MachineRoom()
@@ -92,6 +97,7 @@ class LocalCluster:
         self.kubernetes: KubernetesCluster
         self.agents: Agents
         self.fleet: Fleet
+        self.ranks: Ranks
         self.training: Training
         self.pager: Pager
 
@@ -149,23 +155,33 @@ class LocalCluster:
             room=self.room,
             kubernetes=self.kubernetes.store,
             agents=self.agents,
-            environment=lambda machine: agent_environment(
-                self.aws, self.outputs, self.site, machine, _HEARTBEAT_SECONDS
-            ),
+            environment=self._agent_environment,
             folder=self.data_dir / "nodes",
-            boot_seconds=_BOOT_SECONDS * self.time_scale,
+            delays=Delays(_BOOT_SECONDS * self.time_scale, _IMPAIRED_SECONDS * self.time_scale),
         )
         self._stack.callback(self.fleet.stop)
         self.fleet.start()
         self.wait_for(lambda: len(self.room) == self.site.size, _READY_SECONDS, "the fleet did not boot")
+
+    def _agent_environment(self, machine: Machine) -> dict[str, str]:
+        waits = Waits(_HEARTBEAT_SECONDS, self._hang_after_seconds)
+        return agent_environment(self.aws, self.outputs, self.site, machine, waits)
 
     def _start_job(self) -> None:
         self._on_phase("starting the training job")
         self.kubernetes.store.create(PYTORCH_JOBS, self.site.namespace, pytorch_job(self.site))
         gang = KubernetesGang(self.kubernetes.store, self.kubernetes.kubelets, self.site.namespace, self.site.job)
         checkpoints = S3Checkpoints(self.aws.client("s3", "training-job"), self.site.bucket, self.site.prefix)
-        self.training = Training(gang, checkpoints, is_broken=self.room.has_broken_gpu, now=utc_now, tear=self._tear)
-        driver = JobDriver(self.training, gang, self.room, self.site, _TICK_SECONDS)
+        self.ranks = Ranks(self.room, beat_header(self.site))
+        self.training = Training(
+            gang,
+            checkpoints,
+            is_broken=self.room.stops_training,
+            is_stuck=self.ranks.is_stuck,
+            now=utc_now,
+            tear=self._tear,
+        )
+        driver = JobDriver(self.training, gang, self.ranks, self.room, self.site, _TICK_SECONDS)
         self._stack.callback(driver.stop)
         driver.start()
         self.wait_for(lambda: self.training.step > 0, _READY_SECONDS, "the training job did not start")
@@ -195,6 +211,18 @@ class LocalCluster:
     def _is_mid_save(self) -> bool:
         save = self.training.saving
         return save is not None and save.written > 0 and len(save.left) > 2  # noqa: PLR2004 - well before its end
+
+    def wait_for_steps_between_saves(self, seconds: float = _READY_SECONDS) -> None:
+        """Return when the job trains, with no save under way and some steps done since the last."""
+        self.wait_for(self._is_between_saves, seconds, "the job did not train between two saves", every=0.005)
+
+    def _is_between_saves(self) -> bool:
+        training = self.training
+        return training.is_running and training.saving is None and 5 <= training.step % 20 <= 15  # noqa: PLR2004 - of 20
+
+    def instance_at(self, index: int) -> str:
+        """The instance with this place in the fleet."""
+        return list(self.room)[index].instance_id
 
     def break_gpu(self, index: int, *, gpu: int = 3, xid: int = 79) -> Fault:
         """Break one GPU of the node with this place in the fleet."""

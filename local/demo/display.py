@@ -38,6 +38,8 @@ class Teller(Protocol):
 
 def broken(fault: Fault) -> str:
     """What was done to which node."""
+    if fault.what:
+        return f"{fault.node} ({fault.instance_id}): {fault.what}"
     return f"GPU {fault.gpu} of {fault.node} ({fault.instance_id}) fell off the bus: Xid {fault.xid}"
 
 
@@ -46,7 +48,7 @@ def summary(report: Report, seconds: float) -> list[tuple[str, str]]:
     refused = ", ".join(f"{one['step']} ({one['reason']})" for one in report.refused) or "none"
     return [
         ("policy", report.policy),
-        ("instance", f"{report.old_instance} → {report.new_instance}"),
+        ("instance", f"{report.old_instance} → {report.new_instance}" if report.new_instance else "none was replaced"),
         ("checkpoint", f"step {report.chosen_step}; refused: {refused}"),
         ("resumed", f"from step {report.resumed_step}, confirmed at step {report.confirmed_step}"),
         ("alerts", f"{report.alerts}"),
@@ -81,8 +83,8 @@ class JsonTeller:
         self._say(type="phase", text=text)
 
     def broke(self, fault: Fault) -> None:
-        place = {"instance": fault.instance_id, "node": fault.node, "gpu": fault.gpu}
-        self._say(type="fault", **place, xid=fault.xid, at=fault.at)
+        what = {"what": fault.what} if fault.what else {"gpu": fault.gpu, "xid": fault.xid}
+        self._say(type="fault", instance=fault.instance_id, node=fault.node, **what, at=fault.at)
 
     def stage(self, stage: StageReached) -> None:
         self._say(
@@ -129,12 +131,12 @@ class PlainTeller:
         """Nothing is held."""
 
 
-def teller(out: TextIO = sys.stdout, *, as_json: bool = False) -> Teller:
-    """The right one for this output."""
+def teller(out: TextIO = sys.stdout, *, as_json: bool = False, stages: Sequence[str] = STAGES) -> Teller:
+    """The right one for this output. *stages* are those to come."""
     if as_json:
         return JsonTeller(out)
     if not out.isatty():
         return PlainTeller(out)
     from local.demo.live import LiveTeller  # noqa: PLC0415 - rich is loaded for a terminal only
 
-    return LiveTeller(out, STAGES)
+    return LiveTeller(out, stages)

@@ -12,11 +12,12 @@ from pathlib import Path
 from types import FrameType
 
 from local.aws.errors import EmbeddedAwsError
-from local.demo import story
+from local.demo import faults, story
 from local.demo.clues import find_clues
 from local.demo.cluster import LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.errors import DemoError, TookTooLongError
+from local.demo.faults import Story
 from local.demo.report import Report, what_is_missing
 from local.fleet.agents import AgentParentError
 from policies.contract.errors import RelightError
@@ -26,14 +27,17 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 _GATHERING_SECONDS = 20.0  # kept back for the report, which tells more than a deadline does
 
 
-def run_demo(*, report: Path | None, as_json: bool, keep: bool, deadline_seconds: float) -> int:
+def run_demo(
+    *, report: Path | None, as_json: bool, keep: bool, deadline_seconds: float, fault: str = faults.DEFAULT
+) -> int:
     """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C."""
     data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
-    told = teller(sys.stdout, as_json=as_json)
+    one = faults.STORIES[fault]
+    told = teller(sys.stdout, as_json=as_json, stages=one.expected.stages)
     status = FAILED
     try:
         with _deadline(deadline_seconds), _ended_once():
-            status = _tell(told, data_dir, report, deadline_seconds)
+            status = _tell(told, one, data_dir, report, deadline_seconds)
     except KeyboardInterrupt:
         status = INTERRUPTED
     except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
@@ -56,18 +60,18 @@ def _leave(data_dir: Path, *, keep: bool, interrupted: bool) -> None:
         sys.stderr.write(f"relight demo: {ended}, nothing is left behind.\n")
 
 
-def _tell(told: Teller, data_dir: Path, path: Path | None, seconds: float) -> int:
+def _tell(told: Teller, one: Story, data_dir: Path, path: Path | None, seconds: float) -> int:
     start = time.monotonic()
-    with LocalCluster(data_dir, on_phase=told.phase) as cluster:
+    with LocalCluster(data_dir, hang_after_seconds=one.hang_after_seconds, on_phase=told.phase) as cluster:
         told.phase("training until there are two checkpoints to go back to")
-        fault = story.break_one_gpu(cluster)
+        fault = one.break_(cluster)
         told.broke(fault)
         left = seconds - _GATHERING_SECONDS - (time.monotonic() - start)
-        incident = story.follow(cluster, fault, told.stage, left)
-        report, truth = story.report_on(cluster, fault, incident)
+        incident = story.follow(cluster, fault, one.expected, told.stage, left)
+        report, truth = story.report_on(cluster, fault, one.expected, incident)
     if path is not None:
         _write(path, report)
-    problems = what_is_missing(report, truth)
+    problems = what_is_missing(report, truth, one.expected)
     if problems:
         told.failed([*_how_it_stands(incident), *problems, *find_clues(data_dir)], data_dir)
         return FAILED

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from local.demo.expected import Expected
 from policies.contract.times import format_time
 
 STAGES = (
@@ -25,6 +26,7 @@ STAGES = (
     "confirmed",
     "closed",
 )
+XID = Expected(policy="xid-79-fell-off-the-bus", stages=STAGES, replaces_node=True)
 # Stages are dated by different clocks of one machine; the stream's counts milliseconds.
 _CLOCK_GRAIN = timedelta(milliseconds=2)
 
@@ -50,6 +52,7 @@ class Truth:
     starts: tuple[int, ...]  # the steps from which the job started, the first start included
     step_now: int
     denied: tuple[str, ...] = ()  # calls that the template's own roles would not have allowed
+    others: tuple[str, ...] = ()  # what other incidents did, each in a sentence
 
 
 @dataclass(frozen=True)
@@ -94,31 +97,40 @@ class Report:
         }
 
 
-def what_is_missing(report: Report, truth: Truth) -> list[str]:
-    """Sentences about what did not happen as it should; empty when the whole story is true."""
+def what_is_missing(report: Report, truth: Truth, expected: Expected = XID) -> list[str]:
+    """Sentences about what did not happen as *expected*; empty when the whole story is true."""
     return [
-        *_missing_stages(report.stages),
-        *_wrong_replacement(report, truth),
+        *_wrong_policy(report, expected),
+        *_missing_stages(report.stages, expected.stages),
+        *(_wrong_replacement(report, truth) if expected.replaces_node else _needless_replacement(report, truth)),
         *_wrong_checkpoint(report, truth),
         *_wrong_resume(report, truth),
-        *_wrong_counts(report),
+        *_wrong_counts(report, expected),
+        *truth.others,
         *(f"AWS would have refused: {call}" for call in truth.denied),
     ]
 
 
-def _missing_stages(stages: Sequence[StageReached]) -> list[str]:
+def _wrong_policy(report: Report, expected: Expected) -> list[str]:
+    return (
+        [] if report.policy == expected.policy else [f"policy {report.policy or 'none'} acted, not {expected.policy}"]
+    )
+
+
+def _missing_stages(stages: Sequence[StageReached], wanted: Sequence[str]) -> list[str]:
     names = [stage.name for stage in stages]
-    absent = ", ".join(name for name in STAGES if name not in names)
+    absent = ", ".join(name for name in wanted if name not in names)
+    needless = [f"the stage {name} has no place here" for name in names if name not in wanted]
     missing = [f"never reached: {absent}"] if absent else []
-    doubled = [f"the stage {name} was reached {names.count(name)} times" for name in STAGES if names.count(name) > 1]
+    doubled = [f"the stage {name} was reached {names.count(name)} times" for name in wanted if names.count(name) > 1]
     by_name = {stage.name: stage for stage in stages}
-    known = [by_name[name] for name in STAGES if name in by_name]
+    known = [by_name[name] for name in wanted if name in by_name]
     unordered = [
         f"{later.name} came before {earlier.name}"
         for earlier, later in pairwise(known)
         if later.at < earlier.at - _CLOCK_GRAIN
     ]
-    return [*missing, *doubled, *unordered]
+    return [*missing, *needless, *doubled, *unordered]
 
 
 def _wrong_replacement(report: Report, truth: Truth) -> list[str]:
@@ -127,6 +139,15 @@ def _wrong_replacement(report: Report, truth: Truth) -> list[str]:
         problems.append(f"{truth.instances_started} instances were started in place of one")
     if not truth.old_instance_is_gone:
         problems.append(f"the broken instance {report.old_instance} still runs")
+    return problems
+
+
+def _needless_replacement(report: Report, truth: Truth) -> list[str]:
+    problems = []
+    if report.new_instance is not None or truth.instances_started:
+        problems.append(f"{truth.instances_started} instances were started, and no node was at fault")
+    if truth.old_instance_is_gone:
+        problems.append(f"instance {report.old_instance} was given up, and it was well")
     return problems
 
 
@@ -154,9 +175,9 @@ def _wrong_resume(report: Report, truth: Truth) -> list[str]:
     return problems
 
 
-def _wrong_counts(report: Report) -> list[str]:
+def _wrong_counts(report: Report, expected: Expected) -> list[str]:
     problems = []
-    if report.events_sent < 1:
+    if report.events_sent < 1 and expected.agents_speak:
         problems.append("no agent sent any event")
     if report.events_lost:
         problems.append(f"{report.events_lost} of {report.events_sent} events were lost")

@@ -1,37 +1,34 @@
-"""The story of one fault on a cluster: break a GPU while a save is under way, follow the incident, gather the facts.
+"""The story of one fault on a cluster: follow its incident, then gather the facts.
 
-It must not know how the story is shown.
+It must not know how the story is shown, or how a fault is done.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from local.aws.iam import check, roles_of
 from local.demo import acts, arrivals
 from local.demo.acts import Acts
 from local.demo.cluster import STACK, LocalCluster
+from local.demo.expected import Expected
 from local.demo.report import STAGES, Report, StageReached, Truth
 from local.fleet.fleet import Fault
 from local.fleet.infrastructure import NODE_ROLE
 from local.fleet.nodes import GPUS_PER_NODE
 from policies.coordination.incident import Incident
 
-_CHECKPOINTS_FIRST = 2
 _POLL_SECONDS = 0.2
 _ALERTS = 2  # one when it opens, one when it closes
 _ALERT_SECONDS = 10.0
 
 
-def break_one_gpu(cluster: LocalCluster, index: int = 3, gpu: int = 3) -> Fault:
-    """Let a GPU fall off the bus in the middle of a save, when there are complete checkpoints to go back to."""
-    cluster.wait_for_checkpoints(_CHECKPOINTS_FIRST)
-    cluster.wait_for_save_under_way()
-    return cluster.break_gpu(index, gpu=gpu, xid=79)
-
-
 def follow(
-    cluster: LocalCluster, fault: Fault, on_stage: Callable[[StageReached], None], seconds: float
+    cluster: LocalCluster,
+    fault: Fault,
+    expected: Expected,
+    on_stage: Callable[[StageReached], None],
+    seconds: float,
 ) -> Incident | None:
     """Tell each stage of the fault's incident as it is reached, until it is closed or parked.
 
@@ -40,7 +37,7 @@ def follow(
     deadline = time.monotonic() + seconds
     told = 0
     while True:
-        incident = incident_of(cluster, fault)
+        incident = incident_of(cluster, fault, expected)
         for stage in stages_of(incident, fault)[told:] if incident else ():
             on_stage(stage)
             told += 1
@@ -50,9 +47,13 @@ def follow(
         time.sleep(_POLL_SECONDS)
 
 
-def incident_of(cluster: LocalCluster, fault: Fault) -> Incident | None:
-    """The first incident about the fault's instance."""
-    found = [one for one in cluster.incidents() if one.node.instance_id == fault.instance_id]
+def incident_of(cluster: LocalCluster, fault: Fault, expected: Expected) -> Incident | None:
+    """The first incident about the fault's instance; of a run alone, the one that any of its nodes opened."""
+    found = cluster.incidents()
+    if not expected.replaces_node:
+        found = [one for one in found if one.policy.name == expected.policy]
+    else:
+        found = [one for one in found if one.node.instance_id == fault.instance_id]
     return found[0] if found else None
 
 
@@ -69,10 +70,10 @@ def _told(stage: str, incident: Incident, fault: Fault) -> str:
     facts = incident.facts
     job = incident.job
     texts: dict[str, str] = {
-        "seen": f"Xid {fault.xid}, GPU {fault.gpu} of {fault.node}"
-        + (f", job {job.id} rank {job.rank}" if job else ""),
+        "seen": fault.what
+        or f"Xid {fault.xid}, GPU {fault.gpu} of {fault.node}" + (f", job {job.id} rank {job.rank}" if job else ""),
         "settled": "nothing has spoken against it: acts begin",
-        "isolated": f"{fault.node} is cordoned and tainted",
+        "isolated": f"{fault.node} is cordoned and tainted" + (f" ({facts['dead_by']})" if "dead_by" in facts else ""),
         "evidence_kept": str(facts.get("evidence", "")),
         "job_suspended": f"all pods of {job.id} are gone" if job else "",
         "node_verified": f"{facts.get('verified_node')} takes pods",
@@ -91,14 +92,16 @@ def _told_checkpoint(facts: dict[str, Any]) -> str:
     return f"step {facts.get('chosen_step')}{refused}"
 
 
-def report_on(cluster: LocalCluster, fault: Fault, incident: Incident | None) -> tuple[Report, Truth]:
+def report_on(
+    cluster: LocalCluster, fault: Fault, expected: Expected, incident: Incident | None
+) -> tuple[Report, Truth]:
     """Gather what happened, and what the simulator itself knows about it."""
     alerts = _wait_for_alerts(cluster)
     counted = arrivals.count(cluster.aws, cluster.outputs["FaultsStream"], cluster.room)
     done = acts.observe(cluster.aws.recorded_calls(), cluster.kubernetes.audit.entries())
-    allowed = Acts(endings=1, suspensions=1, resumptions=1)
+    allowed = Acts(endings=int(expected.replaces_node), suspensions=1, resumptions=1)
     facts = incident.facts if incident else {}
-    truth = _truth(cluster, fault)
+    truth = _truth(cluster, fault, incident)
     report = Report(
         stages=tuple(stage for stage in stages_of(incident, fault) if stage.name in STAGES) if incident else (),
         policy=incident.policy.name if incident else "",
@@ -129,7 +132,7 @@ def _wait_for_alerts(cluster: LocalCluster) -> list[str]:
     return alerts
 
 
-def _truth(cluster: LocalCluster, fault: Fault) -> Truth:
+def _truth(cluster: LocalCluster, fault: Fault, incident: Incident | None) -> Truth:
     record = cluster.training.record
     complete = [step for step, at in record.first_saved.items() if at < fault.at]
     begun = {step for step, at in record.save_begun.items() if at < fault.at}
@@ -141,7 +144,15 @@ def _truth(cluster: LocalCluster, fault: Fault) -> Truth:
         starts=tuple(step for step, _ in record.starts),
         step_now=cluster.training.step,
         denied=_denied(cluster),
+        others=tuple(_others(cluster, incident)),
     )
+
+
+def _others(cluster: LocalCluster, incident: Incident | None) -> Iterator[str]:
+    """Yield what other incidents did or are about to do; one fault is one incident, whatever else only tells of it."""
+    for one in cluster.incidents():
+        if incident is not None and one.id != incident.id and (one.acted or one.status.is_open):
+            yield f"another incident acted, or waits: {one.policy.name} on {one.node.name} ({one.status})"
 
 
 def _denied(cluster: LocalCluster) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from local.fleet.gang import Gang
 from local.fleet.infrastructure import Site
 from local.fleet.machines import MachineRoom
 from local.fleet.nodes import GPUS_PER_NODE
+from local.fleet.ranks import Ranks
 from local.fleet.training import Training
 from local.kubernetes.controllers.scheduler import GPU
 from local.kubernetes.objects import Obj
@@ -35,12 +36,29 @@ def pytorch_job(site: Site) -> Obj:
     }
 
 
-class JobDriver:
-    """Ticks the training, and keeps each node's job file as the job's own launcher would."""
+_TRAIN, _SAVE = 3, 4  # phases of a beat (training/relight_training)
 
-    def __init__(self, training: Training, gang: Gang, room: MachineRoom, site: Site, tick_seconds: float) -> None:
+
+def beat_header(site: Site) -> dict[str, object]:
+    """What every rank says of the job in its beat file."""
+    return {
+        "job": f"{site.namespace}/{site.job}",
+        "orchestrator": "eks",
+        "checkpoint": site.checkpoints,
+        "namespace": site.namespace,
+        "version": "simulated",
+    }
+
+
+class JobDriver:
+    """Ticks the training, lets its ranks beat, and keeps each node's job file as the job's own launcher would."""
+
+    def __init__(
+        self, training: Training, gang: Gang, ranks: Ranks, room: MachineRoom, site: Site, tick_seconds: float
+    ) -> None:
         self._training = training
         self._gang = gang
+        self._ranks = ranks
         self._room = room
         self._site = site
         self._told: dict[str, str] = {}
@@ -51,9 +69,13 @@ class JobDriver:
 
     def stop(self) -> None:
         self._beat.stop()
+        self._ranks.close()
 
     def _step(self) -> None:
+        self._ranks.follow(self._gang.members())
         self._training.tick()
+        if self._training.is_running and not self._training.is_stalled:
+            self._ranks.beat(self._training.step, _SAVE if self._training.saving else _TRAIN)
         self._tell_nodes()
 
     def _tell_nodes(self) -> None:

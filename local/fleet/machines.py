@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from local.fleet.gpu_tools import GpuTools
 from local.fleet.kernel_log import KernelLog
 
 
@@ -27,6 +28,11 @@ class Machine:
     is_gone: bool = False  # the cloud has taken it away; one that is off and not gone has merely crashed
     agent: int | None = None  # process id
     broken_gpus: set[int] = field(default_factory=set)
+    lost_efa: set[str] = field(default_factory=set)  # PCI buses
+    gpu_tools: GpuTools = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gpu_tools = GpuTools(self.folder)
 
     @property
     def provider_id(self) -> str:
@@ -36,6 +42,36 @@ class Machine:
     def job_file(self) -> Path:
         """Where the agent reads which job runs here."""
         return self.folder / "job.json"
+
+    @property
+    def sysfs(self) -> Path:
+        """The node's own /sys."""
+        return self.folder / "sys"
+
+    @property
+    def procfs(self) -> Path:
+        """The node's own /proc: links to those processes of this machine that are its."""
+        return self.folder / "proc"
+
+    @property
+    def beats(self) -> Path:
+        """Where its ranks beat."""
+        return self.folder / "beats"
+
+    @property
+    def stops_training(self) -> bool:
+        """Whether no rank here can go on: a GPU or an EFA device is gone, or the machine hangs."""
+        return bool(self.broken_gpus or self.lost_efa) or not self.is_on
+
+    def show_process(self, pid: int) -> Path:
+        """Let the node's /proc show this process of the machine that all nodes run on; returns the link."""
+        self.procfs.mkdir(exist_ok=True)
+        for name in ("self", "1"):
+            if not (self.procfs / name).is_symlink():
+                (self.procfs / name).symlink_to(f"/proc/{name}")
+        link = self.procfs / str(pid)
+        link.symlink_to(f"/proc/{pid}")
+        return link
 
     @property
     def spool(self) -> Path:
@@ -79,6 +115,6 @@ class MachineRoom:
     def exists(self, provider_id: str) -> bool:
         return any(machine.provider_id == provider_id and not machine.is_gone for machine in self)
 
-    def has_broken_gpu(self, node: str) -> bool:
+    def stops_training(self, node: str) -> bool:
         machine = self.of_node(node)
-        return machine is not None and bool(machine.broken_gpus)
+        return machine is not None and machine.stops_training

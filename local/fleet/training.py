@@ -1,7 +1,8 @@
 """A training job on the fleet: it advances only while every rank runs on healthy GPUs, and saves every so many steps.
 
-One `tick` is one step, or one file of a save under way; who drives it decides how fast. A broken GPU stalls all ranks
-where they are, as a hung collective does: a save in that moment stays torn. It must not know who repairs what.
+One `tick` is one step, or one file of a save under way; who drives it decides how fast. A broken GPU, or one rank that
+is stuck or dead, stalls all ranks where they are, as a hung collective does: a save in that moment stays torn. It must
+not know who repairs what.
 """
 
 import json
@@ -64,12 +65,14 @@ class Training:
         *,
         is_broken: Callable[[str], bool],
         now: Callable[[], datetime],
+        is_stuck: Callable[[Member], bool] = lambda _member: False,
         pace: Pace | None = None,
         tear: Tear = Tear.NO_METADATA,
     ) -> None:
         self._gang = gang
         self._store = store
         self._is_broken = is_broken
+        self._is_stuck = is_stuck
         self._now = now
         self._pace = pace or Pace()
         self._tear = tear
@@ -123,7 +126,7 @@ class Training:
     def _is_hanging(self) -> bool:
         if self.record.stalled_at is not None:
             return True  # a hung collective never comes back, even where the GPU does
-        if not any(self._is_broken(member.node) for member in self._members):
+        if not any(self._is_broken(member.node) or self._is_stuck(member) for member in self._members):
             return False
         self.record.stalled_at = self._now()
         if self.saving is not None and self._tear is Tear.SHORT_SHARD:

@@ -19,6 +19,8 @@ def told(cluster: LocalCluster) -> tuple[Story, Fault]:
     fault = story.break_gpu()
     story.wait(lambda: fault_records(story, fault), "the fault did not arrive in Kinesis")
     put_again(cluster, fault_records(story, fault)[0])
+    assert fault.gpu is not None
+    assert fault.xid is not None
     machine.kernel_log.xid(fault.gpu, fault.xid)
     return story, fault
 

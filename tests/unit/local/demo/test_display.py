@@ -40,6 +40,22 @@ def test_a_log_gets_one_line_for_each_thing() -> None:
     assert "3 sent, 0 lost" in text
 
 
+def test_a_fault_without_an_xid_is_told_in_its_own_words() -> None:
+    out = io.StringIO()
+    hung = Fault("i-1", "n1", None, None, AT, "a rank hangs")
+    PlainTeller(out).broke(hung)
+    JsonTeller(out).broke(hung)
+    plain, line = out.getvalue().splitlines()
+    assert "n1 (i-1): a rank hangs" in plain
+    assert json.loads(line) == {
+        "type": "fault",
+        "instance": "i-1",
+        "node": "n1",
+        "what": "a rank hangs",
+        "at": "2026-01-31 12:00:00+00:00",
+    }
+
+
 def test_a_program_gets_json_lines() -> None:
     out = io.StringIO()
     tell(JsonTeller(out))

@@ -1,43 +1,12 @@
 """What counts as the whole story, and what is said when a part of it is missing."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from local.demo.report import STAGES, Report, StageReached, Truth, what_is_missing
-
-FAULT = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
-
-
-def stage(name: str, seconds: float) -> StageReached:
-    return StageReached(name, FAULT + timedelta(seconds=seconds), seconds)
-
-
-REPORT = Report(
-    stages=tuple(stage(name, 0.5 * number) for number, name in enumerate(STAGES)),
-    policy="xid-79-fell-off-the-bus",
-    incident_id="a" * 32,
-    old_instance="i-old",
-    new_instance="i-new",
-    chosen_step=40,
-    refused=({"step": 60, "reason": ".metadata is missing"},),
-    resumed_step=40,
-    confirmed_step=41,
-    alerts=2,
-    events_sent=2,
-    events_lost=0,
-    acts_repeated=0,
-    gpu_hours_lost=0.25,
-)
-TRUTH = Truth(
-    instances_started=1,
-    old_instance_is_gone=True,
-    newest_complete_step=40,
-    torn_steps=frozenset({60}),
-    starts=(0, 40),
-    step_now=55,
-)
+from local.demo.report import Report, Truth, what_is_missing
+from tests.tools.demo_reports import FAULT, REPORT, TRUTH, stage
 
 
 def test_a_true_story_lacks_nothing() -> None:

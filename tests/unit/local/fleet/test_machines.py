@@ -36,9 +36,9 @@ def test_a_name_that_is_used_again_means_the_newer_machine(tmp_path: Path) -> No
     for instance_id in ("i-1", "i-2"):
         room.add(machine(tmp_path, instance_id))
     room.get("i-1").broken_gpus.add(3)
-    assert not room.has_broken_gpu("n0")
+    assert not room.stops_training("n0")
     room.get("i-2").broken_gpus.add(0)
-    assert room.has_broken_gpu("n0")
+    assert room.stops_training("n0")
 
 
 def test_a_replacement_joins_with_the_startup_taint_and_a_broken_gpu_is_not_allocatable(tmp_path: Path) -> None:
