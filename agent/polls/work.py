@@ -78,7 +78,7 @@ class PollWork:
             return []
         event = self._event(reading.sighting, reading.message, now, since=_since(state, now))
         if state["told"] is None:
-            state["occurrence"] = event.id
+            state["occurrence"] = event.attributes.get("occurrence", event.id)
         else:
             notes: dict[str, Scalar] = {"ongoing": True, "occurrence": state["occurrence"]}
             event = event.model_copy(update={"attributes": {**event.attributes, **notes}})

@@ -100,7 +100,9 @@ def _corrected(gpu: Gpu, counts: Counts, now: Instant) -> Iterator[Reading]:
     waiting = counts["corrected_waiting"] = counts.get("corrected_waiting", 0) + new
     if waiting and now.ticks - counts.get("corrected_told", 0.0) >= _CORRECTED_SECONDS:
         counts["corrected_waiting"], counts["corrected_told"] = 0, now.ticks
-        sighting = Sighting(Kind.GPU_ECC_CORRECTED, Severity.INFO, gpu_part(gpu))
+        ever = gpu.detail.ecc_corrected_ever if gpu.detail else None
+        in_its_life: dict[str, Scalar] = {} if ever is None else {"in_its_life": ever}
+        sighting = Sighting(Kind.GPU_ECC_CORRECTED, Severity.INFO, gpu_part(gpu), in_its_life)
         yield Happened(sighting, f"GPU {gpu.index}: {waiting} memory errors were corrected", waiting)
 
 

@@ -43,6 +43,9 @@ def _holds(gpu: Gpu, kind: Kind) -> Holds:
     failed = kind is Kind.GPU_ROW_REMAP_FAILED
     occurrence = occurrence_key(_XID_REMAPPED, gpu.pci)
     attributes: dict[str, Scalar] = {"occurrence": occurrence} if occurrence else {}
+    if gpu.detail:
+        taken = {"rows_remapped": gpu.detail.rows_remapped, "pages_retired": gpu.detail.pages_retired}
+        attributes |= {name: count for name, count in taken.items() if count is not None}
     severity = Severity.CRITICAL if failed else Severity.WARNING
     sighting = Sighting(kind, severity, gpu_part(gpu), attributes, Persistence.PERMANENT)
     return Holds(sighting, f"GPU {gpu.index}: {_SAID[kind]}", again=3600.0)

@@ -52,7 +52,8 @@ class Device:
         handle, seen = self.handle, self.look()
         mig = answer_of(nvml.nvmlDeviceGetMigMode, handle)
         seen["mig"] = self._mig = bool(mig and mig[0] == nvml.NVML_DEVICE_MIG_ENABLE)
-        self._links = self._links or Links(handle)
+        if self._links is None or not self._links.settled:
+            self._links = Links(handle)
         detail: Json = dict(zip(_SLOW, self._slow.read(handle), strict=True))
         detail |= self._what_never_changes()
         load = answer_of(nvml.nvmlDeviceGetUtilizationRates, handle)

@@ -83,6 +83,11 @@ class Fields:
         gone = next((place.nvmlReturn for place in self._array if place.nvmlReturn in _GONE), 0)
         if code or gone:
             raise nvml.NVMLError(code or gone)
-        return [
-            None if place.nvmlReturn else int(getattr(place.value, _VALUE[place.valueType])) for place in self._array
-        ]
+        return [_value(place) for place in self._array]
+
+
+def _value(place: Any) -> int | None:  # noqa: ANN401 - pynvml's structure
+    """A type that is newer than we are is no number for us."""
+    if place.nvmlReturn or place.valueType >= len(_VALUE):
+        return None
+    return int(getattr(place.value, _VALUE[place.valueType]))

@@ -2,7 +2,8 @@
 
 How a link is asked differs: fields by scope since Hopper (NCCL asks the state so since SM 90), single calls before, and
 other counters since Blackwell. What answers "not supported" the first time is not asked again. A link whose state is
-not supported is not there (a PCIe card has none). It must not know what is a fault.
+not supported is not there (a PCIe card has none). A link that is down when it is found may not tell yet what it can
+count, so all is found out anew until every link was up. It must not know what is a fault.
 """
 
 from typing import Any
@@ -34,6 +35,7 @@ class Links:
         self._numbers = [number for number in range(_MOST_LINKS) if _state(handle, number) is not None]
         wanted: list[Asked] = [(field, number) for number in self._numbers for field in (NVLINK_STATE, *_COUNTERS)]
         found = Fields(wanted).read(handle)
+        self.settled = all(_state(handle, number) for number in self._numbers)
         self._fields = Fields([asked for asked, value in zip(wanted, found, strict=True) if value is not None])
         left = [asked for asked, value in zip(wanted, found, strict=True) if value is None]
         self._calls = [asked for asked in left if asked[0] in _BY_CALL and _counter(handle, asked) is not None]

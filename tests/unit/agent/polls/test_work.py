@@ -36,6 +36,14 @@ def test_a_condition_is_told_at_its_onset_and_then_no_more_until_it_is_time(work
     assert second["id"] != first["id"]
 
 
+def test_a_condition_with_companions_keeps_their_occurrence_when_it_is_told_again(work: Bench) -> None:
+    lost = Sighting(Kind.GPU_LOST, Severity.CRITICAL, GPU, {"occurrence": "bus:0000:53:00"})
+    told = [event for second in range(0, 200, 50) for event in work.take([holds(lost, again=100)], second)]
+    told += [event for second in range(200, 300, 50) for event in work.take([], second)]
+    assert [event["kind"] for event in told] == ["gpu.lost", "gpu.lost", "condition.cleared"]
+    assert {event["attributes"]["occurrence"] for event in told} == {"bus:0000:53:00"}
+
+
 def test_a_condition_that_gets_worse_is_told_at_once(work: Bench) -> None:
     worse = Sighting(Kind.STORAGE_FULL, Severity.CRITICAL, NODE, {"device": "/scratch"})
     assert len(work.take([holds()], 0)) == 1

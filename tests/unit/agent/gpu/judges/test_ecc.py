@@ -106,7 +106,10 @@ def test_a_part_that_counts_nothing_is_not_called_well() -> None:
 
 
 def test_latched_flags_hold_and_a_failure_is_critical() -> None:
-    faults = Node().faults(eight(gpu(0, remap_pending=True, remap_failed=True, retirement_pending=True)))
+    faults = Node().faults(
+        eight(gpu(0, {"rows_remapped": 7}, remap_pending=True, remap_failed=True, retirement_pending=True))
+    )
+    assert faults[0].sighting.attributes == {"occurrence": f"memory:{pci_of(0)}", "rows_remapped": 7}
     assert [(one.sighting.kind.value, one.sighting.severity.value) for one in faults] == [
         ("gpu.row_remap_pending", "warning"),
         ("gpu.row_remap_failed", "critical"),

@@ -133,3 +133,17 @@ def test_a_gpu_has_to_be_registered_where_there_is_a_fabric(fabric: Fabric | Non
     faults = Node().faults(eight(gpu(0, {"fabric": fabric})))
     assert [one.sighting.attributes["reason"] for one in faults] == ([reason] if reason else [])
     assert {one.sighting.kind for one in faults} <= {Kind.FABRIC_MANAGER_ERROR}
+
+
+def test_a_link_whose_state_cannot_be_read_is_neither_down_nor_well() -> None:
+    with bench() as work:
+        node = Node()
+
+        def told(active: bool | None, *seconds: int) -> list[str]:
+            gpus = eight(with_links(Link(7, active=active)))
+            return [event["kind"] for second in seconds for event in work.take(node.look(gpus, second), second)]
+
+        assert told(None, *range(0, 60, 10)) == []
+        assert told(False, *range(60, 90, 10)) == ["nvlink.down"]
+        assert told(None, *range(90, 190, 10)) == []
+        assert told(True, *range(190, 240, 10)) == ["condition.cleared"]

@@ -41,6 +41,13 @@ def test_what_only_a_close_look_sees_is_not_over_between_two() -> None:
         assert kinds(work, poll, *range(300)) == ["gpu.sram_threshold_exceeded"]
 
 
+def test_heat_that_lasts_is_told_though_most_looks_do_not_see_it() -> None:
+    with bench() as work:
+        poll = poll_of(MemoryGpus(*eight(gpu(0, {"margin": -3}))))
+        assert kinds(work, poll, *range(29)) == []
+        assert kinds(work, poll, *range(29, 60)) == ["gpu.overheated"]
+
+
 def test_a_close_look_is_taken_every_ten_seconds_and_when_the_driver_asks() -> None:
     gpus = MemoryGpus(*eight(gpu(0, {"sram_exceeded": True})))
     poll = poll_of(gpus)

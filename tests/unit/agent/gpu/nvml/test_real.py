@@ -91,6 +91,15 @@ def test_links_of_blackwell_count_failed_recoveries(state: NvmlState, reader: Pr
     assert (link.failed_recoveries, link.replays, link.active) == (2, None, True)
 
 
+def test_counters_that_a_link_tells_only_once_it_is_up_are_found_then(state: NvmlState, reader: ProbeReader) -> None:
+    state.link(0, 4, 0)
+    state.field(0, 162, "-", link=4)
+    assert detail_of(reader).links[4].recoveries is None
+    state.link(0, 4, 1)
+    state.field(0, 162, 3, link=4)
+    assert detail_of(reader).links[4].recoveries == 3
+
+
 def test_a_link_that_goes_down_is_seen(state: NvmlState, reader: ProbeReader) -> None:
     assert all(link.active for link in detail_of(reader).links)
     state.link(0, 9, 0)
@@ -144,6 +153,13 @@ def test_a_driver_that_went_away_is_begun_again(state: NvmlState, reader: ProbeR
         reader.look(closely=True)
     state.library(ended=None)
     eventually(lambda: answers(reader))
+
+
+def test_a_session_that_ended_under_a_gpu_is_not_a_broken_gpu(state: NvmlState, reader: ProbeReader) -> None:
+    reader.look(closely=True)
+    state.gpu(1, error=UNINITIALIZED)
+    with pytest.raises(NvmlRefusedError):
+        reader.look(closely=False)
 
 
 def answers(reader: ProbeReader) -> bool:
