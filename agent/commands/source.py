@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from agent.commands.judging import Self
 from agent.commands.pacing import Pacing
@@ -44,10 +45,16 @@ class CommandSource:
         self._table, self._doings, self._node, self._clocks = table, doings, node, clocks
         self._announce_at = float("-inf")
         self._failures = 0
+        self._worker: CommandWorker | None = None
+
+    def status(self) -> dict[str, Any]:
+        """Return what the status endpoint shows: what is taken, what is being done, how many looks failed in a row."""
+        in_hand = sorted(self._worker.in_hand) if self._worker else []
+        return {"takes": sorted(self._node.takes), "in_hand": in_hand, "failed_looks": self._failures}
 
     def run(self, stop: threading.Event) -> None:
         """Look until *stop*; what is being done then gets a moment to be told."""
-        worker = CommandWorker(self._table, self._doings, self._node.me, self._clocks, stop)
+        worker = self._worker = CommandWorker(self._table, self._doings, self._node.me, self._clocks, stop)
         severe = self._node.spool.severe
         while not stop.is_set():
             self._look(worker)

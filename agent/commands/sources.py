@@ -38,7 +38,9 @@ def sources(wiring: Wiring) -> dict[str, Run]:
         stop_seconds=settings.stop_seconds,
         monotonic=time.monotonic,
     )
-    return {"commands": CommandSource(table, doings, node, clocks).run}
+    source = CommandSource(table, doings, node, clocks)
+    wiring.board.tell("commands", source.status)
+    return {"commands": source.run}
 
 
 def doings_of(wiring: Wiring, clock: ServerClock) -> Doings:

@@ -87,3 +87,20 @@ def test_a_table_that_was_away_is_found_again(tmp_path: Path) -> None:
     with looking(tmp_path, table, FakeDoing(), 0.02):
         eventually(lambda: is_done(commands, record))
     assert table.looks > 3
+
+
+def test_it_shows_what_it_takes_and_that_the_table_is_not_reached(tmp_path: Path) -> None:
+    table = Counting(MemoryCommands(), NODE)
+    table.away = 1000
+    made: list[CommandSource] = []
+
+    def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
+        node = Node(spool, "b", frozenset({Operation.RESET_GPU}), 5.0, time.monotonic)
+        clocks = Clocks(ServerClock(utc_now, time.monotonic), Pacing(0.05, time.monotonic))
+        made.append(CommandSource(table, {Operation.RESET_GPU: FakeDoing()}, node, clocks))
+        return started(made[0].run, stop)
+
+    with following(tmp_path, begin):
+        eventually(lambda: made[0].status()["failed_looks"] > 0)
+        assert made[0].status()["takes"] == ["reset_gpu"]
+        assert made[0].status()["in_hand"] == []
