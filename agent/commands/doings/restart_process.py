@@ -16,10 +16,9 @@ from pathlib import Path
 
 from agent.commands.doing import Errand, Outcome, Resource
 from agent.commands.holders import holders
-from agent.job.proc import live_threads, pid_namespace, read_stat
+from agent.job.proc import live_threads, read_stat
 from policies.contract.commands.operations import RestartProcess
 
-_PROC = Path("/proc")
 _GONE_SECONDS = 10.0  # after SIGKILL: what then still is there waits in the kernel
 _SLACK = timedelta(seconds=1)  # a start is told in ticks since boot, and the clock was set since
 
@@ -64,11 +63,8 @@ class RestartsProcess:
         return f"process {params.pid} ({stat.name}) neither holds a GPU nor beats: it is no training process"
 
     def _numbers_agree(self) -> bool:
-        """Whether a number that the node's /proc tells names the same process here: a signal goes by our numbers."""
-        if self._procfs == _PROC:
-            return True
-        here = pid_namespace(_PROC, "self")
-        return here is not None and here == pid_namespace(self._procfs, 1)
+        """Whether the node's /proc knows this process by its own number: a signal goes by our numbers, not by its."""
+        return Path(os.path.realpath(self._procfs / "self")).name == str(os.getpid())
 
     def run(self, params: RestartProcess, errand: Errand) -> Outcome:
         """End them and wait until they are gone."""

@@ -1,5 +1,6 @@
 """Ending training processes: real ones, that go, that stay, that are gone, that are somebody else."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -128,13 +129,11 @@ def test_whoever_holds_the_named_gpu_is_meant(tmp_path: Path) -> None:
 
 def test_where_the_numbers_of_processes_differ_from_the_nodes_nobody_is_ended(tmp_path: Path) -> None:
     tree = ProcessTree(tmp_path / "proc", {GPU: 2})
-    tree.add(1, "systemd")
     tree.add(100, "python3", "/dev/nvidia2")
-    namespace = tree.path / "1/ns/pid"
-    namespace.unlink()
-    namespace.symlink_to("pid:[4026539999]")
+    own = tree.path / "self"
+    own.symlink_to("4242")
     doing = RestartsProcess(tree.path, list, now, since_boot)
     assert "process numbers of its own" in doing.why_not(RestartProcess(pid=100))
-    namespace.unlink()
-    namespace.symlink_to(Path("/proc/self/ns/pid").readlink())
+    own.unlink()
+    own.symlink_to(str(os.getpid()))
     assert doing.why_not(RestartProcess(pid=100)) == ""
