@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
     "agent": "console.commands.agent",
     "incident": "console.commands.incident",
+    "node": "console.commands.node",
     "dlq": "console.commands.dlq",
     "policy": "console.commands.policy",
     "checkpoints": "console.commands.checkpoints",
@@ -29,6 +30,7 @@ examples:
   relight agent run                            watch this node and report its faults
   relight agent parse --text kernel.log        what the agent would make of these lines
   relight incident list                        what is being done, and what waits for you
+  relight node run i-0abc collect_evidence     keep a node's logs, stacks and counters
   relight dlq list                             what could not be handled, and why
   relight policy lint my-policies/             are these good? Their examples are run; nothing is changed
   relight policy stop --reason "bad image"     nothing acts any more, at once

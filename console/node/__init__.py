@@ -1,0 +1,1 @@
+"""`relight node`: asks a node's agent for an operation, and shows what was asked of it."""

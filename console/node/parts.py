@@ -1,0 +1,32 @@
+"""Everything `relight node` works with, whoever built it: AWS (`wiring.py`) or twins (tests)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from console.node.ports import Names, NodeCommands
+from policies.contract.errors import RelightError
+
+
+class NodeError(RelightError):
+    """What was asked cannot be done; the hint says what to do instead."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The ports of one stack. ``pause`` sleeps that many seconds."""
+
+    commands: NodeCommands
+    names: Names
+    instance_arns: str  # what the ARN of every instance of the stack's account and region begins with
+    clock: Callable[[], datetime]
+    pause: Callable[[float], None]
+
+    def node(self, named: str) -> str:
+        """Return the instance's ARN of *named*: an instance id, its ARN, or a node's name."""
+        if named.startswith("arn:"):
+            return named
+        instance = named if named.startswith("i-") else self.names.instance_of(named)
+        if instance is None:
+            raise NodeError(f"no running instance is called {named!r}.", hint="Name the instance id (i-…).")
+        return self.instance_arns + instance

@@ -1,0 +1,85 @@
+"""What `relight node` prints: lines for people, JSON for machines. It must not read or send anything."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from console.node.asking import told
+from policies.contract.commands.command import Command, CommandRecord, CommandStatus
+from policies.contract.times import format_time
+
+_SHORT = 12
+_STYLES = {
+    CommandStatus.PENDING: "cyan",
+    CommandStatus.RUNNING: "cyan",
+    CommandStatus.DONE: "green",
+    CommandStatus.FAILED: "red",
+    CommandStatus.REFUSED: "red",
+    CommandStatus.EXPIRED: "yellow",
+}
+
+
+@dataclass
+class Screen:
+    """Prints answers to standard output, progress to standard error."""
+
+    as_json: bool
+    now: datetime
+    _said: set[CommandStatus] = field(default_factory=set)
+
+    def before(self, command: Command) -> None:
+        """Say what is about to be asked of which node."""
+        params = json.dumps(command.params) if command.params else "no parameters"
+        print(f"{command.operation} on {command.node}: {params}", file=sys.stderr)
+
+    def progress(self, record: CommandRecord) -> None:
+        """Say each status once."""
+        if record.status not in self._said:
+            self._said.add(record.status)
+            print(f"{record.status} …", file=sys.stderr)
+
+    def ended(self, record: CommandRecord) -> None:
+        """Print how it stands."""
+        if self.as_json:
+            print(json.dumps(told(record), indent=2, sort_keys=True))
+            return
+        result = record.result
+        print(f"{record.status}: {result.reason}" if result and result.reason else str(record.status))
+        if result and result.facts:
+            print(", ".join(f"{name} {value}" for name, value in result.facts.items()))
+        if result and result.output:
+            print(("… " if result.truncated else "") + result.output.rstrip())
+        if result and result.address:
+            print(f"kept at {result.address}")
+        if record.status.is_open:
+            print(f"It goes on; look again with: relight node commands {record.command.node.rpartition('/')[2]}")
+
+    def list(self, records: Sequence[CommandRecord]) -> None:
+        """Print one line a command, newest first."""
+        ordered = sorted(records, key=lambda one: one.command.issued_at, reverse=True)
+        if self.as_json:
+            print(json.dumps({"commands": [told(record) for record in ordered]}, indent=2, sort_keys=True))
+            return
+        if not ordered:
+            print("Nothing was asked of it within a week.")
+            return
+        table = Table(box=None, pad_edge=False)
+        for title in ("command", "operation", "status", "issued", "by", "incident", "why"):
+            table.add_column(title, overflow="fold")
+        for record in ordered:
+            command, result = record.command, record.result
+            row = (
+                format_time(command.issued_at)[:19],
+                command.by,
+                command.incident[:_SHORT],
+                result.reason if result else "",
+            )
+            status = Text(record.status, style=_STYLES[record.status])
+            table.add_row(command.id[:_SHORT], Text(command.operation), status, *map(Text, row))
+        Console().print(table)

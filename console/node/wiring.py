@@ -1,0 +1,34 @@
+"""`relight node` on AWS: the only place here that makes clients."""
+
+import time
+from datetime import UTC, datetime
+
+from botocore.config import Config
+
+from console import aws
+from console.dlq.adapters.asking import asking
+from console.dlq.adapters.stacks import CloudFormationStacks
+from console.node.adapters import DynamoNodeCommands, Ec2Names
+from console.node.parts import Parts
+from policies.contract.commands.items import instance_arns, table_of
+
+_CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=20)
+
+
+def connect(stack: str, region: str | None) -> Parts:
+    """Find *stack* and return the parts that work on it. RelightError says what is missing."""
+    with asking("connecting to AWS"):
+        session = aws.session(region)
+        found = CloudFormationStacks(session.client("cloudformation", config=_CONFIG)).find(stack)
+        table_arn = found.output("CommandsTableArn")
+        return Parts(
+            commands=DynamoNodeCommands(session.client("dynamodb", config=_CONFIG), table_of(table_arn)[0]),
+            names=Ec2Names(session.client("ec2", config=_CONFIG)),
+            instance_arns=instance_arns(table_arn),
+            clock=_now,
+            pause=time.sleep,
+        )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
