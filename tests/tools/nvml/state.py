@@ -1,11 +1,12 @@
 """The NVML of tests: built from nvml.c, and the file that says what it answers."""
 
+import atexit
 import functools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -116,6 +117,7 @@ class NvmlState:
 def built(version: str = VERSION) -> Path:
     """Return a folder with the library in it; it stays as long as the process."""
     folder = Path(tempfile.mkdtemp(prefix="nvml-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     compile_to(folder, version)
     return folder
 
@@ -141,6 +143,3 @@ def prober(state: NvmlState, folder: Path | None = None) -> Iterator[Prober]:
         yield made
     finally:
         made.close()
-
-
-Break = Callable[[NvmlState], None]
