@@ -50,6 +50,7 @@ class Node:
             arguments=["--config", str(self.config)],
             environ=manager,
             programs=programs,
+            under=(),
             STATUS_SOCKET=self.socket,
             **settings,
         )
