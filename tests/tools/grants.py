@@ -37,6 +37,7 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
     ("Instances", "Describe", "ec2:DescribeInstanceStatus", "a silent node's second witness; told in the demo"),
     ("Sweep", "(Describe|Fleet)", ".*", "for a node that fell silent; told in the demo"),
     ("Node", "Evidence", ".*", "simulated nodes keep theirs; a real bucket is told in tests/integration/agent"),
+    ("Nodes|Evidence", "Commands", "dynamodb:UpdateItem", "gives up a command that no agent began in time"),
     ("Sweep", "DeadLetters", ".*", "Lambda sends a sweep there that failed three times"),
 )
 
