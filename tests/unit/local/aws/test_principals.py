@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.aws.principals import access_key, credential_scope, principal_of, role_name
+from local.aws.principals import access_key, credential_scope, principal_of, role_name, split_session
 
 
 @given(principal=st.text(min_size=1))
@@ -28,3 +28,8 @@ def test_the_scope_is_read_from_a_header_and_from_a_presigned_query() -> None:
 
 def test_a_roles_name_is_the_last_part_of_its_arn() -> None:
     assert role_name("arn:aws:iam::1:role/path/Relight-Triage") == "Relight-Triage"
+
+
+def test_a_session_follows_the_role_and_is_no_part_of_its_name() -> None:
+    assert split_session("training-node/i-0abc") == ("training-node", "i-0abc")
+    assert split_session("operator") == ("operator", "")
