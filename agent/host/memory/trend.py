@@ -19,7 +19,7 @@ from itertools import pairwise
 from statistics import median
 
 Sample = tuple[float, float]  # seconds, bytes
-WINDOW_SECONDS = 900.0
+WINDOWS_SECONDS = (1800.0, 900.0)  # the longest that is steady counts: it sees further
 LEAST_SECONDS, LEAST_SAMPLES = 600.0, 12
 LOW_POINT_SECONDS, LEAST_LOW_POINTS = 600.0, 6
 _EACH_THIRD = 0.4  # of the slope of the whole: a third that grows by less does not grow
@@ -44,15 +44,18 @@ def growth(samples: Sequence[Sample]) -> Growth | None:
     if gave_back(samples):
         low = low_points(samples)
         return _steady(low) if len(low) >= LEAST_LOW_POINTS else None
-    end = samples[-1][0]
-    window = [sample for sample in samples if sample[0] >= end - WINDOW_SECONDS]
-    return _steady(window) if len(window) >= LEAST_SAMPLES else None
+    found = (_steady([one for one in samples if one[0] >= samples[-1][0] - window]) for window in WINDOWS_SECONDS)
+    return next((growth for growth in found if growth), None)
 
 
 def _steady(window: Sequence[Sample]) -> Growth | None:
     evidence = window[-1][0] - window[0][0]
     steps = [after[1] - before[1] for before, after in pairwise(window)]
-    if evidence < LEAST_SECONDS or sum(step > 0 for step in steps) < _RISING * len(steps):
+    if (
+        evidence < LEAST_SECONDS
+        or len(window) < LEAST_LOW_POINTS
+        or sum(step > 0 for step in steps) < _RISING * len(steps)
+    ):
         return None
     third = len(window) // 3
     first, middle, last = (slope(part) for part in (window[: third + 1], window[third:-third], window[-third - 1 :]))
