@@ -61,6 +61,7 @@ def agent_environment(
         "STATUS_SOCKET": "",  # many agents on one machine
         "EVIDENCE_PER_HOUR": "0",  # what the node's processes do is not in the simulation
         "HEARTBEAT_SECONDS": str(waits.heartbeat),
+        "EVIDENCE_DIR": str(machine.folder / "evidence"),
         "EVIDENCE_SECONDS": "2",  # a minute, shortened as waits are
         "COMMANDS_TABLE": outputs["CommandsTableArn"],
         "COMMANDS_ALLOWED": "collect_evidence,request_save,reset_gpu,restart_process",
