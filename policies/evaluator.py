@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from policies.clock_correction import ClockCorrection
+from policies.clock_correction import ClockCorrection, to_ms
 from policies.contract.decisions import Finding
 from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
 from policies.findings import Matched, build_finding, keep_message, scope_of
+from policies.lasting import Lasting, told_before
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
 from policies.sequences import Gap
@@ -137,7 +138,13 @@ class _Work:
             return
         scope = "node" if rule.per_node else scope_of(event.component)
         key = f"{rule.name}|{scope}"
-        self.state.counter(key, rule.revision).add(rule.measure, moment, event.count, event.id, str(distinct))
+        counter = self.state.counter(key, rule.revision)
+        repeated = told_before(event) if "occurrence" in event.attributes else None
+        if repeated is None:
+            counter.add(rule.measure, moment, event.count, event.id, str(distinct))
+        else:
+            since = moment - max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
+            counter.repeat(Lasting(repeated, moment, moment, since, str(distinct)))
         matched = self.matched.get(key)
         if matched is None:
             matched = self.matched[key] = Matched(rule, scope, event, moment, node.identity, arrived_at)

@@ -97,7 +97,10 @@ def _horizon(key: str, horizons: Mapping[str, int]) -> int:
 
 
 def _newest(dumped: list[Any]) -> int:
-    return max((int(point[1]) for point in dumped[1]), default=0)
+    """Return the newest moment of what `Counter.dump` wrote: of points, and of what lasts if there is any."""
+    _revision, points, _told, *lasting = dumped
+    newest = max((int(point[1]) for point in points), default=0)
+    return max(newest, *(int(one[2]) for one in lasting[0])) if lasting else newest
 
 
 def _newest_of(counters: Document, most: int) -> Document:

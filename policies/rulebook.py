@@ -12,6 +12,7 @@ from policies.contract.events import FaultEvent
 from policies.contract.vocabulary import Kind, PolicyMode
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.members import Reader, reader_of
+from policies.lasting import KEPT_MS
 from policies.model import Policy
 from policies.windows import LATENESS_MS, Measure
 
@@ -83,7 +84,7 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     )
     terms = (term for rule in rules for alternative in rule.when.alternatives for term, _read in alternative)
     named = {value for term in terms if term.path == XID for value in term.texts}
-    horizons = {rule.name: rule.measure.within + rule.measure.cooling + LATENESS_MS for rule in rules}
+    horizons = {rule.name: max(rule.measure.within + rule.measure.cooling + LATENESS_MS, KEPT_MS) for rule in rules}
     return Rulebook(rules, horizons, frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER})
 
 

@@ -2,12 +2,16 @@
 
 Decides which conditions are fulfilled. What is added commutes, and the answer depends on what was added only: a window
 begins at an occurrence, is fulfilled once enough others lie within it, and more can only help. A window is named by its
-beginning. It must not know events or policies, only the numbers of a `Measure`.
+beginning. What repeats an occurrence that lasts stands where that one began. It must not know events or policies, only
+the numbers of a `Measure`.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from policies.lasting import Lasting, beginning, bounded
 
 LATENESS_MS = 15 * 60_000  # what came later than this neither fits an old window nor justifies an act by itself
 QUANTA = 4  # points kept of one occurrence
@@ -62,35 +66,49 @@ class Fulfilled:
 class Counter:
     """What one policy has counted for one component of one node."""
 
-    def __init__(self, revision: int, points: Iterable[Point] = (), told: Iterable[int] = ()) -> None:
+    def __init__(
+        self,
+        revision: int,
+        points: Iterable[Point] = (),
+        told: Iterable[int] = (),
+        lasting: Iterable[Lasting] = (),
+    ) -> None:
         """Take *points* and the beginnings of windows *told* already under *revision*, as `dump` gives them."""
         self.revision = revision
         self._loaded = list(points)
         self._points: dict[tuple[int, str], Point] = {}
         self._grain = 0
         self._told = list(told)
+        self._lasting = {one.name: one for one in lasting}
         self._new: set[int] = set()
+        self._repeated: set[str] = set()
 
     @classmethod
     def load(cls, dumped: list[Any]) -> "Counter":
         """Return what `dump` wrote."""
-        revision, points, told = dumped
-        return cls(revision, [Point(*point) for point in points], told)
+        revision, points, told, *lasting = dumped
+        named = [Lasting(*one) for one in lasting[0]] if lasting else ()
+        return cls(revision, [Point(*point) for point in points], told, named)
 
     def dump(self) -> list[Any]:
         """Return the JSON form, the same for the same content."""
-        return [self.revision, self._sorted(), self._told]
-
-    @property
-    def newest(self) -> int:
-        """The newest moment counted, in ms; 0 when nothing is."""
-        return max((point.last for point in self._sorted()), default=0)
+        dumped = [self.revision, self._sorted(), self._told]
+        return [*dumped, list(self._lasting.values())] if self._lasting else dumped
 
     def add(self, measure: Measure, moment: int, count: int, event_id: str, distinct: str = "") -> None:
         """Count an event at *moment* (ms, corrected)."""
         self._settle(measure)
         self._merge(Point(moment, moment, count, event_id, distinct))
         self._new.add(moment)
+
+    def repeat(self, one: Lasting) -> None:
+        """Note that an occurrence still lasts: fresh evidence, and no count."""
+        known = self._lasting.get(one.name)
+        merged = one if known is None else known.merged(one)
+        if known is not None and merged.first < known.first:
+            self._told = [merged.first if start == known.first else start for start in self._told]
+        self._lasting[one.name] = merged
+        self._repeated.add(one.name)
 
     def fulfilled(self, measure: Measure, revision: int) -> list[Fulfilled]:
         """Return the windows that what was added since loading has fulfilled and that were not told; remember them.
@@ -102,17 +120,29 @@ class Counter:
         edited = revision != self.revision
         if edited:
             self.revision, self._told = revision, []
-        points = self._sorted()
-        starts = self._prune(list(_starts(points, measure.occurrence)), points, measure)
+        counted = self._sorted()
+        lasting = self._place(counted) if self._lasting else []
+        points = sorted([*counted, *lasting]) if lasting else counted
+        starts = list(_starts(points, measure.occurrence))
+        begun = {one.event_id: starts[bisect_right(starts, one.first) - 1] for one in lasting}
+        recent = _recent(starts, points, measure)
+        self._forget(counted, begun, recent)
+        starts = sorted({*recent, *begun.values()}) if begun else recent
         points = [point for point in points if starts and point.first >= starts[0]]
-        self._points = {self._key(point): point for point in points}
-        return self._tell(starts, points, measure, edited=edited)
+        return self._tell(starts, points, measure, begun, edited=edited)
 
     def _tell(
-        self, starts: Sequence[int], points: Sequence[Point], measure: Measure, *, edited: bool
+        self,
+        starts: Sequence[int],
+        points: Sequence[Point],
+        measure: Measure,
+        begun: dict[str, int],
+        *,
+        edited: bool,
     ) -> list[Fulfilled]:
         found: list[Fulfilled] = []
         told: list[int] = []
+        new = self._new | {begun[name] for name in self._repeated if name in begun} if begun else self._new
         for start in starts:
             if any(abs(start - one) < measure.cooling for one in told) and not measure.occurrence:
                 continue
@@ -120,23 +150,40 @@ class Counter:
             if _amount(inside, measure) < measure.at_least:
                 continue
             told.append(start)
-            fresh = not edited or any(start <= moment <= start + measure.within for moment in self._new)
-            if fresh and not self._knows(start, measure):
+            fresh = not edited or any(start <= moment <= start + measure.within for moment in new)
+            if fresh and not self._knows(start, measure, begun):
                 found.append(_fulfilled(start, inside))
         self._told = told
         return found
 
-    def _knows(self, start: int, measure: Measure) -> bool:
+    def _knows(self, start: int, measure: Measure, begun: dict[str, int]) -> bool:
+        """A repeat that came before its onset was told under its own moment."""
+        if any(at == start and self._lasting[name].first in self._told for name, at in begun.items()):
+            return True
         if measure.occurrence:
             return any(start <= one <= start + measure.occurrence for one in self._told)
         return any(abs(start - one) < measure.cooling for one in self._told)
 
-    def _prune(self, starts: list[int], points: Sequence[Point], measure: Measure) -> list[int]:
-        """Drop whole occurrences from the old end, so that those that stay begin where they began."""
-        newest = max(point.last for point in points) if points else 0
-        oldest = newest - measure.within - measure.cooling - LATENESS_MS
-        most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else 64
-        return [start for start in starts if start >= oldest][-most:]
+    def _place(self, counted: Sequence[Point]) -> list[Point]:
+        """Return what lasts as points where it began: of no count where that is counted."""
+        plain = [(point.first, point.event_id) for point in counted]
+        newest = max([*(point.last for point in counted), *(one.last for one in self._lasting.values())])
+        self._lasting = bounded(self._lasting, newest)
+        placed: list[Point] = []
+        for one in self._lasting.values():
+            owner = None if one.anchor else beginning(one, plain)
+            at = one.anchor or one.first if owner is None else owner
+            placed.append(Point(at, one.last, int(owner is None), one.name, one.distinct))
+        return placed
+
+    def _forget(self, counted: Sequence[Point], begun: dict[str, int], recent: Sequence[int]) -> None:
+        """Drop what began before the *recent* occurrences; what lasts keeps where it began."""
+        kept = [point for point in counted if recent and point.first >= recent[0]]
+        self._points = {self._key(point): point for point in kept}
+        if len(kept) < len(counted) or not recent:
+            for name, start in begun.items():
+                if not recent or start < recent[0]:
+                    self._lasting[name] = self._lasting[name]._replace(anchor=start)
 
     def _settle(self, measure: Measure) -> None:
         """Sort what was loaded by the grain of this measure; an edited policy may have another than it was kept by."""
@@ -157,6 +204,14 @@ class Counter:
 
     def _sorted(self) -> list[Point]:
         return sorted([*self._loaded, *self._points.values()])
+
+
+def _recent(starts: Sequence[int], points: Sequence[Point], measure: Measure) -> list[int]:
+    """Return the occurrences to keep: whole ones go from the old end, so those that stay begin where they began."""
+    newest = max((point.last for point in points), default=0)
+    oldest = newest - measure.within - measure.cooling - LATENESS_MS
+    most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else 64
+    return [start for start in starts if start >= oldest][-most:]
 
 
 def _starts(points: Sequence[Point], occurrence: int) -> Iterator[int]:
