@@ -31,6 +31,11 @@ def no_pod(_seen: Seen) -> str:
     return ""
 
 
+def readable(text: str) -> str:
+    """Return *text* so that it can be sent: the name of a file or a mount may hold bytes that are no text (PEP 383)."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 class EventMaker:
     """Makes the events of one source of one node."""
 
@@ -50,7 +55,9 @@ class EventMaker:
         """Return what *seen* is, with a count of 1."""
         sighting = seen.sighting
         message, cut = cut_message(seen.message)
-        attributes: dict[str, Scalar] = dict(sighting.attributes)
+        attributes: dict[str, Scalar] = {
+            name: readable(value) if isinstance(value, str) else value for name, value in sighting.attributes.items()
+        }
         if "pod" not in attributes and (pod := self._pod(seen)):
             attributes["pod"] = pod
         if cut or seen.cut:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from agent.coalesce import burst_key
+from agent.events import readable
 from agent.parsers.sighting import Sighting
 from policies.contract.events import Component
 from policies.contract.vocabulary import Kind
@@ -44,7 +45,7 @@ class Holds:
     @property
     def key(self) -> str:
         """What tells this condition from others of the same poll."""
-        return burst_key(self.sighting)
+        return readable(burst_key(self.sighting))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Happened:
     @property
     def key(self) -> str:
         """What tells it from others of the same poll."""
-        return burst_key(self.sighting)
+        return readable(burst_key(self.sighting))
 
 
 @dataclass(frozen=True, slots=True)

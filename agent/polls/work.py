@@ -24,7 +24,9 @@ from policies.contract.vocabulary import Kind, Persistence, Severity
 
 STORE_SECONDS = 15.0  # how often memory alone is written: what a crash makes a poll count again from
 BURST_SECONDS = 10.0
-MAX_CONDITIONS = 1024  # more than 8 GPUs times 18 links times what can be wrong with one
+MAX_CONDITIONS = 1024  # more than 8 GPUs times 18 links times what can be wrong with one; the others are told as one
+FOLDED = "|folded"  # ends the key of what stands for many
+BREAK_SECONDS = 120.0  # without a look, twice as long as the slowest poll waits
 Json = dict[str, Any]
 
 
@@ -51,8 +53,9 @@ class PollWork:
         holding: set[str] = set()
         for reading in readings:
             if isinstance(reading, Holds):
-                holding.add(reading.key)
-                events += self._holds(reading, now)
+                key, placed = self._placed(reading)
+                holding.add(key)
+                events += self._holds(key, placed, now)
             elif isinstance(reading, Happened):
                 events += self._count(reading, now)
         unknown = [reading for reading in readings if isinstance(reading, NotMeasured)]
@@ -64,14 +67,21 @@ class PollWork:
         """Tell what was counted and not told, and store the place."""
         self._append([self._rest(key, now) for key in self._untold()], now)
 
-    def _holds(self, reading: Holds, now: Instant) -> list[FaultEvent]:
-        key, rank = reading.key, reading.sighting.severity.rank
-        state = self._conditions.get(key)
-        if state is None:
-            if len(self._conditions) >= MAX_CONDITIONS:
-                return []
-            state = self._conditions[key] = {"since": now.ticks, "at": format_time(now.at), "told": None, "rank": rank}
-        state["well"] = None
+    def _placed(self, reading: Holds) -> tuple[str, Holds]:
+        """Return *reading* and its key; where there is no place for one more, what stands for all such of its kind."""
+        key = reading.key
+        if key in self._conditions or len(self._conditions) < MAX_CONDITIONS:
+            return key, reading
+        part = reading.sighting.component
+        whole = Component(type=part.type) if part else None
+        folded = replace(reading, sighting=replace(reading.sighting, component=whole, attributes={"folded": True}))
+        return folded.key + FOLDED, folded
+
+    def _holds(self, key: str, reading: Holds, now: Instant) -> list[FaultEvent]:
+        rank, state = reading.sighting.severity.rank, self._conditions.get(key)
+        if state is None or _is_broken_off(state, reading, now):
+            state = self._conditions[key] = {"since": now.ticks, "told": None, "rank": rank}
+        state |= {"well": None, "seen": now.ticks}
         if now.ticks - state["since"] < reading.after or (not reading.in_boot and now.ticks < self._boot_grace):
             return []
         if state["told"] is not None and now.ticks - state["told"] < reading.again and rank <= state["rank"]:
@@ -91,7 +101,8 @@ class PollWork:
         for key in [key for key in self._conditions if key not in holding]:
             state = self._conditions[key]
             kind, _, rest = key.partition("|")
-            if any(one.covers(kind, rest.partition("|")[0]) for one in unknown):
+            part = None if key.endswith(FOLDED) else rest.partition("|")[0]
+            if any(kind in one.kinds and (part is None or one.covers(kind, part)) for one in unknown):
                 continue
             if state["told"] is None:
                 del self._conditions[key]
@@ -171,6 +182,16 @@ class PollWork:
             self._spool.append(events[start : start + MAX_EVENTS_AN_APPEND])
         self._spool.append(events[:MAX_EVENTS_AN_APPEND], Progress(self._name, place))
         self._stored_at = now.ticks
+
+
+def _is_broken_off(state: Json, reading: Holds, now: Instant) -> bool:
+    """Tell whether nobody looked for so long that what must last cannot be said to have lasted.
+
+    The agent was not there, the node slept, the value could not be read: what was seen once before and is seen once
+    again need not have held meanwhile. What was told goes on: it was a fault, and no good look ended it.
+    """
+    gap = now.ticks - state.get("seen", now.ticks)
+    return state["told"] is None and gap > max(BREAK_SECONDS, reading.after)
 
 
 def _since(state: Json, now: Instant) -> datetime:

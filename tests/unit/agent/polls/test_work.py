@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.parsers.sighting import NODE, Sighting
+from agent.polls import work as polls_work
 from agent.polls.reading import Happened, Holds, NotMeasured, increase
 from agent.polls.work import BURST_SECONDS
 from policies.contract.events import Component
@@ -106,6 +107,58 @@ def test_another_components_unread_value_covers_only_that_one(work: Bench) -> No
     unread = NotMeasured(frozenset({Kind.GPU_OVERHEATED}), other)
     work.take([holds(Sighting(Kind.GPU_OVERHEATED, Severity.ERROR, GPU), cleared_after=0)], 0)
     assert len(work.take([unread], 5)) == 1
+
+
+def test_what_nobody_looked_at_for_long_did_not_last_meanwhile(work: Bench) -> None:
+    """A restart of the agent, a sleeping node, a value that could not be read: two moments make no duration."""
+    work.take([holds(after=20)], 0)
+    work.take([holds(after=20)], 16)  # stored, and not told yet
+    work.restart()
+    assert work.take([holds(after=20)], 3600) == []
+    assert len(work.take([holds(after=20)], 3620)) == 1
+
+
+def test_a_short_restart_costs_a_condition_that_must_last_no_time(work: Bench) -> None:
+    work.take([holds(after=20)], 0)
+    work.take([holds(after=20)], 16)
+    work.restart()
+    assert len(work.take([holds(after=20)], 22)) == 1
+
+
+def test_a_condition_that_was_told_goes_on_however_long_nobody_looked(work: Bench) -> None:
+    (onset,) = work.take([holds(again=7200)], 0)
+    work.restart()
+    assert work.take([holds(again=7200)], 3600) == []
+    (again,) = work.take([holds(again=7200)], 7200)
+    assert again["attributes"]["occurrence"] == onset["id"]
+
+
+def many(count: int, kind: Kind = Kind.STORAGE_FULL, severity: Severity = Severity.WARNING) -> list[Holds]:
+    return [holds(Sighting(kind, severity, GPU, {"device": f"disk{number}"})) for number in range(count)]
+
+
+def test_what_finds_no_place_among_very_many_is_told_as_one_of_its_kind(
+    work: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(polls_work, "MAX_CONDITIONS", 5)
+    worst = holds(Sighting(Kind.GPU_LOST, Severity.CRITICAL, GPU))
+    told = work.take([*many(8), worst], 0)
+    assert len(told) == 5 + 2
+    assert [(event["kind"], event["severity"]) for event in told if event["attributes"].get("folded")] == [
+        ("storage.full", "warning"),
+        ("gpu.lost", "critical"),
+    ]
+    assert work.take([*many(8), worst], 5) == []
+    unread = NotMeasured(frozenset({Kind.GPU_LOST}), GPU)
+    assert work.take([*many(8), unread], 60) == []
+
+
+def test_a_name_that_is_no_text_is_told_once_and_known_after_a_restart(work: Bench) -> None:
+    odd = Sighting(Kind.STORAGE_FULL, Severity.ERROR, NODE, {"device": "disk\udcff", "mount": "/data/\udcfe\n"})
+    (told,) = work.take([holds(odd)], 0)
+    assert told["attributes"]["mount"] == "/data/?\n"
+    work.restart()
+    assert work.take([holds(odd)], 5) == []
 
 
 def test_what_is_normal_while_a_node_boots_waits_for_the_end_of_the_grace(work: Bench) -> None:
