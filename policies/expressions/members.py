@@ -71,7 +71,8 @@ WORDS: Mapping[str, frozenset[str]] = {
 """Members that hold one word of a closed list."""
 
 _XID = (
-    "xid gpu_instance compute_instance pid process link subcode fatal recovery_action recovery_action_before truncated"
+    "xid gpu_instance compute_instance pid process link subcode fatal recovery_action recovery_action_before truncated "
+    "recovery caused_by symptom occurrence interrupt error_status action look_at decided_by"
 )
 _NUMBERS = ("event.count", "event.component.index", "event.component.link", "event.attributes.xid")
 NUMBERS = frozenset({*_NUMBERS, "event.attributes.sxid", "job.rank", "job.step", "job.epoch"})
@@ -79,7 +80,7 @@ NUMBERS = frozenset({*_NUMBERS, "event.attributes.sxid", "job.rank", "job.step",
 
 ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "gpu.xid": frozenset(_XID.split()),
-    "nvswitch.sxid": frozenset({"sxid", "fatal", "link", "truncated"}),
+    "nvswitch.sxid": frozenset({"sxid", "fatal", "link", "detail", "truncated"}),
     "host.oom_kill": frozenset({"pid", "process", "truncated"}),
 }
 """Kinds whose attributes the vocabulary fixes: another name there is a slip. Other kinds are free."""
