@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from agent.aws import explain_refusal
+from agent.sdk import error_code, explain_refusal, make_client
 from policies.contract.commands import items
 from policies.contract.commands.command import CommandStatus, Look
 
@@ -41,17 +41,10 @@ class DynamoNodeTable:
 
     @cached_property
     def _client(self) -> DynamoDBClient:
-        import boto3  # noqa: PLC0415 - see the module's docstring
-        from botocore.config import Config  # noqa: PLC0415 - as above
-
-        config = Config(
-            connect_timeout=_CONNECT_SECONDS,
-            read_timeout=_READ_SECONDS,
-            retries={"total_max_attempts": 1},
-            max_pool_connections=_POOL,
-            tcp_keepalive=True,
+        client: DynamoDBClient = make_client(
+            "dynamodb", self._region, connect=_CONNECT_SECONDS, read=_READ_SECONDS, at_once=_POOL
         )
-        return boto3.client("dynamodb", region_name=self._region, config=config)
+        return client
 
     def look(self) -> Look:
         """See the port."""
@@ -142,7 +135,7 @@ class DynamoNodeTable:
                 ExpressionAttributeValues=values,
             )
         except Exception as error:
-            if _code(error) == _CONDITION_FAILED:
+            if error_code(error) == _CONDITION_FAILED:
                 return False
             raise explain_refusal("DynamoDB", error) from error
         return True
@@ -163,8 +156,3 @@ def _server_time(answer: Mapping[str, Any]) -> datetime | None:
         return parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
     except (KeyError, ValueError, TypeError):
         return None
-
-
-def _code(error: Exception) -> str:
-    response = getattr(error, "response", None)
-    return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""

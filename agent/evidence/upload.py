@@ -17,8 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agent.aws import explain_refusal
 from agent.evidence.store import EvidenceStore
+from agent.sdk import explain_refusal, make_client
 from policies.contract.errors import DependencyError
 
 if TYPE_CHECKING:
@@ -66,16 +66,8 @@ class S3Bucket:
 
     @cached_property
     def _client(self) -> S3Client:
-        import boto3  # noqa: PLC0415 - see the class's docstring
-        from botocore.config import Config  # noqa: PLC0415
-
-        config = Config(
-            connect_timeout=_CONNECT_SECONDS,
-            read_timeout=_READ_SECONDS,
-            retries={"total_max_attempts": 1},
-            max_pool_connections=1,
-        )
-        return boto3.client("s3", region_name=self._region, config=config)
+        client: S3Client = make_client("s3", self._region, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+        return client
 
     def put(self, key: str, path: Path) -> None:
         """See `EvidenceBucket.put`."""

@@ -3,7 +3,8 @@
 A real agent looks every second at eight H100s with 18 NVLinks each, which are our own NVML in C (tests/tools/nvml):
 what is measured is all that is ours. The calls into a real driver come on top, and are the driver's: some 10 to 100
 microseconds each, about 20 of them a second and 200 every ten seconds. The promise is 1 % of a core and 80 MiB with
-everything that the agent does by default, so all its sources run. RELIGHT_BENCH_SECONDS=5 takes a quick look.
+what the agent does by default: the host's checks, evidence and status are on as well. Off are the journal, whose
+journalctl is no code of ours, and commands, which nobody gets unasked. RELIGHT_BENCH_SECONDS=5 takes a quick look.
 """
 
 import os
@@ -39,7 +40,14 @@ def figures() -> Iterator[Figure]:
 
 def _agent(world: World, name: str, nvml: str) -> Iterator[Figure]:
     world.make_stream()
-    agent = world.start_agent(NVML=nvml, INSTANCE_TYPE="p5.48xlarge", AVAILABILITY_ZONE="us-east-1a")
+    agent = world.start_agent(
+        NVML=nvml,
+        INSTANCE_TYPE="p5.48xlarge",
+        AVAILABILITY_ZONE="us-east-1a",
+        HOST_CHECKS="true",
+        EVIDENCE_PER_HOUR=4,
+        STATUS_SOCKET=world.folder / "agent.sock",
+    )
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not world.in_kinesis() or (nvml == "auto" and not _children(agent.pid)):
         assert time.monotonic() < deadline, "the agent did not begin"

@@ -2,8 +2,9 @@
 
 The module is one long file of some 700 functions and 300 ctypes structures. All of it takes 18 MiB, and what is dropped
 afterwards leaves 7 MiB of holes behind, of the 80 that the agent promises. So its text is cut before it is run: the
-statements that define the names wanted, those that these name in turn, and those that define nothing (imports). If that
-does not work with some version of it, the whole module is taken. It must not know what NVML is for.
+statements that define the names wanted, those that these name in turn, and those that define nothing. An import of a
+name defines it: `ctypes.util`, which nothing here needs, brings tempfile, shutil and subprocess, 1.5 MiB. If that does
+not work with some version of it, the whole module is taken. It must not know what NVML is for.
 """
 
 import importlib
@@ -11,12 +12,11 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from types import ModuleType
 
 _NAME = "pynvml"
 _STATEMENT = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)  # a line that begins at the margin
-_DEFINED = re.compile(r"(?:@[^\n]*\n)*(?:(?:def|class)\s+(\w+)|(\w+)\s*=[^=])")
+_DEFINED = re.compile(r"(?:@[^\n]*\n)*(?:(?:def|class)\s+(\w+)|from [\w.]+ import (\w+)\s*$|(\w+)\s*=[^=])")
 _WORD = re.compile(r"\w+")
 _ERRORS = "NVML_ERROR_"  # from these it makes its exceptions, by name
 
@@ -34,7 +34,8 @@ def _cut(wanted: list[str]) -> ModuleType:
     spec = importlib.util.find_spec(_NAME)
     if spec is None or spec.origin is None:
         raise LookupError(_NAME)
-    text = kept(Path(spec.origin).read_text(encoding="utf-8"), wanted)
+    with open(spec.origin, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes a MiB, and nothing else here needs it
+        text = kept(file.read(), wanted)
     module = sys.modules[_NAME] = importlib.util.module_from_spec(spec)
     exec(compile(text, spec.origin, "exec"), module.__dict__)  # noqa: S102 - what an import does, of a part of the file
     for name in wanted:
@@ -52,7 +53,7 @@ def kept(source: str, wanted: Iterable[str]) -> str:
         if match is None:
             keep.add(number)
         else:
-            defines.setdefault(match[1] or match[2], []).append(number)
+            defines.setdefault(match[match.lastindex or 1], []).append(number)
     words = [*wanted, *(word for number in keep for word in _WORD.findall(statements[number]))]
     words += [name for name in defines if name.startswith(_ERRORS)]
     while words:

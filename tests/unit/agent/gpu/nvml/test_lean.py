@@ -11,6 +11,8 @@ from agent.gpu.nvml.library import CALLS, CONSTANTS, STRUCTURES
 
 SOURCE = '''"""Doc."""
 from ctypes import *
+from ctypes.util import find_library
+from functools import partial
 A = 1
 B = A + 1
 NVML_ERROR_X = 7
@@ -34,7 +36,7 @@ class Dropped(Structure):
     pass
 
 def call():
-    return helper(Kept())
+    return partial(helper, Kept())()
 def other():
     return lost
 '''
@@ -42,9 +44,17 @@ def other():
 
 def test_what_a_wanted_name_needs_is_kept_and_the_rest_is_not() -> None:
     text = lean.kept(SOURCE, ["call"])
-    for kept in ("from ctypes import *", "A = 1", "B = A + 1", "NVML_ERROR_X = 7", "class Kept", "@wraps\ndef helper("):
+    for kept in (
+        "from ctypes import *",
+        "A = 1",
+        "B = A + 1",
+        "NVML_ERROR_X = 7",
+        "class Kept",
+        "@wraps\ndef helper(",
+        "import partial",
+    ):
         assert kept in text
-    for dropped in ("lost = 3", "class Dropped", "def other"):
+    for dropped in ("lost = 3", "class Dropped", "def other", "find_library"):
         assert dropped not in text
     names: dict[str, object] = {}
     exec(text, names)
