@@ -1,0 +1,92 @@
+"""Mistakes of `when` and `unless` as a whole: never true, true of nearly everything, two conditions that do not fit.
+
+Decides by the plain parts of a condition (`branches.py`); what those leave open is taken as meant.
+"""
+
+from collections.abc import Iterator
+
+from policies.contract.vocabulary import Kind
+from policies.lint.branches import Branch, branches_of, implies, overlap
+from policies.lint.flaw import Flaw
+from policies.lint.reading import KIND, XID, Reading, kinds_of
+
+SXID = "event.attributes.sxid"
+_BRINGS = {
+    XID: frozenset({Kind.GPU_XID, Kind.GPU_LOST}),  # agent/parsers/xid.py; a lost GPU is told of by the line of Xid 79
+    SXID: frozenset({Kind.NVSWITCH_SXID}),
+}
+_BROAD = frozenset({"event.severity", "event.persistence", "event.source", "event.count", KIND})
+_TOO_MANY_KINDS = len(Kind) // 3
+
+
+def condition_flaws(read: Reading) -> Iterator[Flaw]:
+    """Yield what is wrong with the conditions of *read*."""
+    yield from _impossible(read)
+    for branch in read.possible:
+        yield from _breadth(branch)
+        yield from _severities(branch)
+    yield from _exceptions(read)
+
+
+def _impossible(read: Reading) -> Iterator[Flaw]:
+    broken = [branch.contradiction for branch in read.when if branch.contradiction]
+    if broken and not read.possible:
+        yield Flaw.of("L210", "when", f"{broken[0]} cannot be all that is asked of it; this is never true.", _OR)
+    for path in dict.fromkeys(broken if read.possible else ()):
+        yield Flaw.of("L211", "when", f"one alternative asks of {path} what it cannot be.", _OR)
+
+
+_OR = "One member holds one value: join alternatives by || or `in [...]`, and mind brackets."
+
+
+def _breadth(branch: Branch) -> Iterator[Flaw]:
+    kinds = kinds_of(branch)
+    for path, bringers in _BRINGS.items():
+        asks = any(term.path == path for term in branch.terms)
+        if asks and kinds is None:
+            yield Flaw.of(
+                "L214",
+                "when",
+                f"{path} is asked of events of every kind.",
+                f'Ask for event.kind == "{min(bringers)}" too.',
+            )
+            return
+        if asks and kinds is not None and not kinds & bringers:
+            yield Flaw.of("L214", "when", f"{', '.join(sorted(kinds))} brings no {path}.", f"{min(bringers)} does.")
+    if _is_broad(branch, kinds):
+        yield Flaw.of("L213", "when", "it is true of most events there are.", 'Say which: event.kind == "...".')
+    elif kinds is None:
+        yield Flaw.of(
+            "L212",
+            "when",
+            "no kind is asked for, so that events of every kind are judged by it.",
+            'Add event.kind == "...", or event.kind in [...].',
+        )
+
+
+def _is_broad(branch: Branch, kinds: frozenset[str] | None) -> bool:
+    if kinds is not None and len(kinds) <= _TOO_MANY_KINDS:
+        return False
+    narrow = [term for term in branch.terms if term.path not in _BROAD and not term.negated]
+    return not narrow and len(branch.terms) == len(branch.parts)
+
+
+def _severities(branch: Branch) -> Iterator[Flaw]:
+    asked = {str(text) for text in branch.texts("event.severity") or ()}
+    if asked & {"warning", "error"} and "critical" not in asked:
+        worse = 'event.severity in ["error", "critical"]'
+        yield Flaw.of(
+            "L215", "when", f"severity {', '.join(sorted(asked))} leaves critical out.", f"At least so bad: {worse}."
+        )
+
+
+def _exceptions(read: Reading) -> Iterator[Flaw]:
+    unless = branches_of(read.policy.unless)
+    if not unless or not read.possible:
+        return
+    if implies(read.possible, unless):
+        yield Flaw.of("L221", "unless", "it is true wherever `when` is, so the policy never fires.", "Narrow it.")
+    elif not overlap(read.possible, unless):
+        yield Flaw.of(
+            "L222", "unless", "it is never true where `when` is, so it excepts nothing.", "Leave it out, or mend it."
+        )

@@ -1,0 +1,62 @@
+"""Mistakes of `count`: what can never be reached, and what is reached by one fault alone."""
+
+from collections.abc import Iterator
+
+from policies.contract.vocabulary import Kind
+from policies.lint.flaw import Flaw
+from policies.lint.reading import Reading, kinds_of
+from policies.model import Count
+
+# One fault prints a line a warp, a process or a link (NVIDIA, "Xid Errors": 13 and 31 by SM, 94 by process, 74 by
+# link). A corrected PCIe error is one of a rate: there the count itself is meant.
+_CHATTY = frozenset({Kind.GPU_XID, Kind.NVSWITCH_SXID, Kind.PCIE_UNCORRECTED})
+_OF_A_PART = ("event.component.",)
+_SECOND_LOOK = 3600.0
+
+
+def counting_flaws(read: Reading) -> Iterator[Flaw]:
+    """Yield what is wrong with the count of *read*."""
+    count = read.policy.count
+    yield from _reach(count)
+    yield from _lines(read, count)
+    yield from _distinct(read, count)
+    if count.at_least == 1 and not count.occurrence and not count.distinct and count.within > _SECOND_LOOK:
+        yield Flaw.of(
+            "L406",
+            "count.within",
+            f"it is told once in {count.within:g} s, however often it happens.",
+            "occurrence tells each one.",
+        )
+
+
+def _reach(count: Count) -> Iterator[Flaw]:
+    """The next occurrence begins after the one before is over."""
+    if count.occurrence and not count.distinct and (count.at_least - 1) * count.occurrence >= count.within:
+        reason = f"{count.at_least} occurrences of {count.occurrence:g} s never begin within {count.within:g} s."
+        yield Flaw.of("L402", "count", reason, "Lengthen within, or shorten occurrence.")
+
+
+def _lines(read: Reading, count: Count) -> Iterator[Flaw]:
+    chatty = [kind for branch in read.possible for kind in kinds_of(branch) or () if kind in _CHATTY]
+    if count.at_least > 1 and not count.occurrence and not count.distinct and chatty:
+        yield Flaw.of(
+            "L403", "count", f"one fault prints several lines of {chatty[0]}, and each counts.", "Add occurrence: 30s."
+        )
+
+
+def _distinct(read: Reading, count: Count) -> Iterator[Flaw]:
+    if count.distinct is None:
+        return
+    if count.at_least == 1:
+        yield Flaw.of("L405", "count.distinct", "one value is always there: nothing is counted.", "Raise at_least.")
+        return
+    tied = [branch.texts(count.distinct) for branch in read.possible]
+    single = tied and all(texts is not None and len(texts) == 1 for texts in tied) and len(set(tied)) == 1
+    of_part = count.per == "component" and count.distinct.startswith(_OF_A_PART)
+    if single or of_part or count.distinct.startswith("node."):
+        yield Flaw.of(
+            "L404",
+            "count.distinct",
+            f"{count.distinct} is the same in all that is counted together.",
+            "The count is never reached.",
+        )

@@ -1,0 +1,96 @@
+"""Mistakes of settle, evidence, deadline and limits: what is too late, too short, or holds nobody back.
+
+Decides by coordinate's own thresholds where there are some; the others name their source.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from policies.contract.vocabulary import Action
+from policies.coordination.rules import STALE_SECONDS
+from policies.lint.flaw import Flaw
+from policies.lint.reading import HARD, Reading
+
+# What an act takes at the very least, in seconds; the deadline runs after `settle`. An instance that is launched passes
+# its status checks after some minutes (Amazon EC2, "Status checks": each runs every minute), a reboot likewise; a reset
+# of a GPU and its proof take tens of seconds; a resumed run is confirmed by a new step, and a checkpoint must have been
+# quiet for 15 s (functions/checkpoints/choosing.py).
+LEAST_SECONDS: Mapping[Action, float] = {
+    Action.REPLACE_NODE: 180.0,
+    Action.REBOOT_NODE: 180.0,
+    Action.RESET_GPU: 30.0,
+    Action.RELOAD_DRIVER: 30.0,
+    Action.RESTART_SERVICE: 15.0,
+    Action.RESTART_PROCESS: 10.0,
+    Action.DRAIN: 30.0,
+    Action.RESUME_JOB: 60.0,
+}
+_MOVES_RUNS = frozenset({Action.RESUME_JOB, Action.REQUEUE_JOB, Action.SUSPEND_JOB, Action.RESTART_PROCESS})
+_LIMITS: Mapping[str, frozenset[Action]] = {
+    "replacements": frozenset({Action.REPLACE_NODE, Action.RECLAIM}),
+    "reboots": frozenset({Action.REBOOT_NODE}),
+    "resets": frozenset({Action.RESET_GPU, Action.RELOAD_DRIVER}),
+    "restarts": frozenset({Action.RESTART_PROCESS, Action.RESTART_SERVICE, Action.RESUME_JOB, Action.REQUEUE_JOB}),
+    "isolations": frozenset({Action.ISOLATE, Action.DRAIN, Action.RESET_GPU}),
+    "suspensions": frozenset({Action.SUSPEND_JOB, Action.RESUME_JOB}),
+}
+
+
+def timing_flaws(read: Reading) -> Iterator[Flaw]:
+    """Yield what is wrong with the spans of time and the limits of *read*."""
+    yield from _evidence(read)
+    yield from _deadline(read)
+    yield from _limits(read)
+
+
+def _evidence(read: Reading) -> Iterator[Flaw]:
+    fresh = STALE_SECONDS[read.policy.evidence]
+    if read.acts and read.policy.settle >= fresh:
+        reason = f"{read.policy.evidence} evidence is fresh for {fresh:g} s, and settle takes {read.policy.settle:g} s."
+        yield Flaw.of("L304", "settle", reason, "Shorten it, or take evidence: latched or probe.")
+
+
+def _deadline(read: Reading) -> Iterator[Flaw]:
+    policy = read.policy
+    least = sum(LEAST_SECONDS.get(action, 0.0) for action in policy.do)
+    if policy.deadline < least:
+        yield Flaw.of(
+            "L309",
+            "deadline",
+            f"{policy.deadline:g} s, and what `do` asks takes {least:g} s at least.",
+            "Give it more: past it the incident parks.",
+        )
+    every = frozenset(policy.do) | frozenset(policy.otherwise)
+    if every & HARD and "deadline" not in policy.model_fields_set:
+        yield Flaw.of(
+            "L308",
+            "deadline",
+            f"{', '.join(sorted(every & HARD))} without a deadline of its own.",
+            "Say how long all of it may take, say 30m.",
+        )
+
+
+def _limits(read: Reading) -> Iterator[Flaw]:
+    policy, every = read.policy, frozenset(read.policy.do) | frozenset(read.policy.otherwise)
+    hard = every & (HARD | _MOVES_RUNS)
+    if hard and not policy.limits:
+        yield Flaw.of(
+            "L305",
+            "limits",
+            f"nothing limits how often {', '.join(sorted(hard))} happens.",
+            "limits: {replacements: {at_most: 2, within: 10m}}",
+        )
+    for name, rule in policy.limits.items():
+        path = f"limits.{name}"
+        if not every & _LIMITS[name]:
+            yield Flaw.of(
+                "L306",
+                path,
+                "the policy never does what it limits, and takes shares from those that do.",
+                "Name the acts that it does.",
+            )
+        if rule.percent is not None and rule.percent >= 100:  # noqa: PLR2004 - all of them
+            yield Flaw.of("L307", path, "100 percent of the nodes hold nobody back.", "Say how many at most.")
+        if rule.per == "job" and every & HARD and len(policy.limits) == 1:
+            yield Flaw.of(
+                "L307", path, "a node without a job is not held back by a limit per job.", "Add one per: cluster."
+            )
