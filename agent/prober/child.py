@@ -33,17 +33,23 @@ class Topic(Protocol):
 
 
 class _Out:
-    """Standard output, a line at a time."""
+    """What was standard output, a line at a time.
+
+    A library that prints (drivers' do) must not print between our lines, or into one: what it says goes where errors
+    go.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._to = os.dup(1)
+        os.dup2(2, 1)
 
     def write(self, line: dict[str, Any]) -> None:
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             try:
                 while data:
-                    data = data[os.write(1, data) :]
+                    data = data[os.write(self._to, data) :]
             except BrokenPipeError:
                 os._exit(0)  # nobody reads any more; a thread that hangs would hold up anything gentler
 

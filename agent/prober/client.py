@@ -2,12 +2,15 @@
 
 A topic whose call is overdue answers nothing more until it comes back. A prober with an overdue topic is given up for
 a new one after a minute, at most three times: a process that hangs in the kernel cannot even be killed, and would pile
-up. One that ended is begun again, after a growing pause. It must not know topics.
+up. One that ended is begun again, after a growing pause. What it says may be anything: a library in it may have gone
+mad. It must not know topics.
 """
 
+import fcntl
 import json
 import logging
 import os
+import queue
 import subprocess
 import sys
 import threading
@@ -23,6 +26,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 GIVE_UP_SECONDS = 60.0
 MOST_GIVEN_UP = 3
 _END_SECONDS = 1.0
+_LONGEST_LINE = 4 << 20  # bytes; sixteen GPUs with all their links are a hundredth of it
+_PIPE_BYTES = 1 << 20  # of asks: a child that is stopped reads none, and to write one must not hold up the other topics
 
 
 class ProbeError(Exception):
@@ -123,6 +128,7 @@ class Prober:
         with self._lock:
             self._closed = True
             process, self._process = self._process, None
+            self._fail_all("the prober is closed")
         if process:
             _end(process)
 
@@ -143,7 +149,7 @@ class Prober:
     def _give_up(self) -> None:
         process, self._process = self._process, None
         if process:
-            _end(process)
+            process.kill()  # its reader waits for its end
             self._given_up.append(process)
         self._fail_all("the prober was given up")
 
@@ -157,10 +163,12 @@ class Prober:
                 raise ProbeFailedError("the prober ended and waits before it begins again")
             self._not_before = time.monotonic() + self._pause
             self._pause = min(_LONGEST_PAUSE, self._pause * 2)
-            self._process = subprocess.Popen(
-                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environ, close_fds=True
-            )
-            threading.Thread(target=self._listen, args=(self._process,), name="prober", daemon=True).start()
+            began: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
+            threading.Thread(target=self._live, args=(began,), name="prober", daemon=True).start()
+            process = began.get()
+            if isinstance(process, OSError):
+                raise ProbeFailedError(f"the prober cannot be begun ({process.strerror})")
+            self._process = process
         return self._process
 
     def _send(self, process: subprocess.Popen[bytes], line: dict[str, Json]) -> None:
@@ -172,14 +180,19 @@ class Prober:
             del self._asked[line["id"]]
             raise ProbeFailedError(f"the prober ended ({error.strerror})") from None
 
-    def _listen(self, process: subprocess.Popen[bytes]) -> None:
-        for line in _pipe(process.stdout):
-            try:
-                said = json.loads(line)
-            except ValueError:
-                log.warning("the prober said what is no JSON", extra={"said": line[:200].decode("utf-8", "replace")})
-                continue
-            self._hear(process, said)
+    def _live(self, began: "queue.SimpleQueue[subprocess.Popen[bytes] | OSError]") -> None:
+        """Begin a child and hear it until it ends: it is killed when the thread that began it ends (prctl(2))."""
+        try:
+            process = subprocess.Popen(
+                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environ, close_fds=True
+            )
+        except OSError as error:
+            began.put(error)
+            return
+        with suppress(OSError):
+            fcntl.fcntl(_pipe(process.stdin), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        began.put(process)
+        self._listen(process)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
         _pipe(process.stdout).close()
@@ -190,27 +203,52 @@ class Prober:
                 self._process = None
                 self._fail_all(f"the prober ended (status {process.poll()})")
 
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        odd = 0
+        while line := _pipe(process.stdout).readline(_LONGEST_LINE):
+            said = _understood(line)
+            if said is not None:
+                self._hear(process, said)
+                continue
+            odd += 1
+            if odd == 1:
+                words = line[:200].decode("utf-8", "replace")
+                log.warning("the prober said what is no answer", extra={"said": words})
+
     def _hear(self, process: subprocess.Popen[bytes], said: dict[str, Json]) -> None:
         with self._lock:
             if self._process is not process:
                 return
-            if "push" in said:
-                listener = self._listeners.get(said["topic"])
-            else:
-                listener = None
-                asked = self._asked.pop(said["id"], None)
-                if asked:
-                    asked.answer = said
-                    asked.done.set()
-                    self._pause = _FIRST_PAUSE
+            listener = self._listeners.get(said["topic"]) if "push" in said else None
+            asked = self._asked.pop(said["id"], None) if "push" not in said else None
+            if asked:
+                asked.answer = said
+                asked.done.set()
+                self._pause = _FIRST_PAUSE
         if listener:
-            listener(said["push"])
+            try:
+                listener(said["push"])
+            except Exception:
+                log.exception("what the prober told unasked was not understood")
 
     def _fail_all(self, why: str) -> None:
         for asked in self._asked.values():
             asked.answer = {"error": why}
             asked.done.set()
         self._asked.clear()
+
+
+def _understood(line: bytes) -> dict[str, Json] | None:
+    """Return what *line* says if it is an answer or something told unasked."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    if "push" in said:
+        return said if isinstance(said.get("topic"), str) else None
+    return said if isinstance(said.get("id"), int) and ("ok" in said or "error" in said) else None
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

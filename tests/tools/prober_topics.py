@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -23,4 +24,17 @@ class Odd:
             os.kill(os.getpid(), signal.SIGKILL)
         if "push" in ask:
             threading.Thread(target=self._push, args=(ask["push"],)).start()
+        if "print" in ask:  # as a library in C does: past Python's own files
+            os.write(1, ask["print"].encode())
+        if "out" in ask:  # as nothing should: among the answers
+            os.write(
+                max(int(one.name) for one in Path("/proc/self/fd").iterdir() if _is_pipe(one)), ask["out"].encode()
+            )
         return {"pid": os.getpid(), "said": ask.get("say")}
+
+
+def _is_pipe(descriptor: Path) -> bool:
+    try:
+        return descriptor.name not in "012" and str(descriptor.readlink()).startswith("pipe:")
+    except OSError:
+        return False

@@ -2,6 +2,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +87,76 @@ def test_what_a_topic_says_unasked_is_heard(prober: Prober) -> None:
     prober.listen("one", heard.append)
     prober.ask("one", {"push": {"xid": 79}}, SOON)
     eventually(lambda: heard == [{"xid": 79}])
+
+
+def test_what_a_library_prints_stands_in_no_answer(prober: Prober, capfd: pytest.CaptureFixture[str]) -> None:
+    assert prober.ask("one", {"print": "NVRM: half a line", "say": 1}, SOON)["said"] == 1
+    assert "half a line" in capfd.readouterr().err
+
+
+NONSENSE = (
+    *("null", "5", "[]", "{}", '"id"', '{"id": 1}', '{"id": [1], "ok": 1}', '{"id": 999999, "ok": 1}', "[" * 99999),
+    *('{"push": 1}', '{"push": 1, "topic": {}}', '{"push": 1, "topic": "two"}', '{"ok": 1}', "\0\0", "x" * 300_000),
+)
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=range(len(NONSENSE)))
+def test_a_prober_that_talks_nonsense_is_still_heard(prober: Prober, nonsense: str) -> None:
+    heard: list[Any] = []
+
+    def listener(push: Any) -> None:  # noqa: ANN401
+        heard.append(push["xid"])
+
+    prober.listen("two", listener)
+    prober.ask("one", {"out": f"{nonsense}\n"}, SOON)
+    assert prober.ask("one", {"say": 2}, SOON)["said"] == 2
+    prober.ask("two", {"push": {"xid": 79}}, SOON)
+    eventually(lambda: heard == [79])
+
+
+def test_it_outlives_the_thread_that_asked_first(prober: Prober) -> None:
+    """A source ends when its settings change; the kernel takes the thread that begins a child for its parent."""
+    first: list[int] = []
+    asking = threading.Thread(target=lambda: first.append(prober.ask("one", {}, SOON)["pid"]))
+    asking.start()
+    asking.join()
+    assert prober.ask("one", {"sleep": 0.2}, SOON)["pid"] == first[0]
+
+
+def test_who_waits_for_an_answer_hears_at_once_that_it_was_closed(prober: Prober) -> None:
+    prober.ask("one", {}, SOON)
+    threading.Timer(0.2, prober.close).start()
+    began = time.monotonic()
+    with pytest.raises(ProbeFailedError, match="closed"):
+        prober.ask("one", {"sleep": 60}, 50)
+    assert time.monotonic() - began < SOON
+
+
+def test_one_that_cannot_be_begun_is_a_failed_probe(prober: Prober, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prober, "_words", ["/nowhere/python"])
+    with pytest.raises(ProbeFailedError, match="cannot be begun"):
+        prober.ask("one", {}, SOON)
+
+
+def test_a_child_that_is_stopped_holds_up_nobody_who_asks(prober: Prober) -> None:
+    os.kill(prober.ask("one", {}, SOON)["pid"], signal.SIGSTOP)
+    for topic in ("one", "two"):
+        with pytest.raises(ProbeHungError):
+            prober.ask(topic, {"say": "x" * 300_000}, 0.05)
+
+
+def test_many_beginnings_leave_nothing_behind(prober: Prober, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(client, "_LONGEST_PAUSE", 0.0)
+    own = Path("/proc/self")
+    before = len(list((own / "fd").iterdir())), threading.active_count()
+    for _ in range(20):
+        with pytest.raises(ProbeFailedError):
+            prober.ask("one", {"die": True}, SOON)
+    eventually(lambda: threading.active_count() <= before[1])
+    assert len(list((own / "fd").iterdir())) <= before[0]
+    children = (own / "task" / str(os.getpid()) / "children").read_text().split()
+    assert [pid for pid in children if not _is_alive(int(pid))] == []
 
 
 def test_it_ends_with_its_parent() -> None:
