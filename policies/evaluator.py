@@ -13,6 +13,8 @@ from policies.clock_correction import ClockCorrection, to_ms
 from policies.contract.decisions import Finding
 from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
+from policies.contract.recoveries import ended_by
+from policies.dwelling import Dwelling
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
 from policies.findings import Matched, build_finding, keep_message, scope_of
@@ -75,9 +77,12 @@ def evaluate(
 ) -> Evaluation:
     """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise."""
     loaded = NodeState.load(state)
-    work = _Work(loaded or NodeState(), rulebook, snapshot or {})
+    node = loaded or NodeState()
+    work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
         work.take(index, delivery)
+    if node.dwells:
+        work.listen(deliveries)
     return work.conclude(state, now, was_unreadable=loaded is None)
 
 
@@ -86,6 +91,7 @@ class _Work:
     state: NodeState
     rulebook: Rulebook
     snapshot: Mapping[str, str | int | float | bool]
+    dwelling: Dwelling
     matched: dict[str, Matched] = field(default_factory=dict)
     rejected: list[tuple[int, RejectedEvent]] = field(default_factory=list)
     refused: "Tally[tuple[str, str, str, str]]" = field(default_factory=Tally)
@@ -114,6 +120,8 @@ class _Work:
 
     def _meet(self, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
         self.newest = max(self.newest, moment)
+        if self.rulebook.lasting and (over := ended_by(event)):
+            self.dwelling.heal(event, over, moment, node.identity.boot_id)
         met = False
         for rule, rest in self.rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
@@ -121,6 +129,13 @@ class _Work:
                 met = True
                 self._count(rule, event, node, moment, arrived_at)
         self.matches += met
+
+    def listen(self, deliveries: Sequence[Delivery]) -> None:
+        """Note until when something was heard of the node: what nobody said to be over holds until then."""
+        for delivery in deliveries:
+            envelope = delivery.parsed.envelope
+            heard = ClockCorrection(envelope.sent_at, delivery.arrived_at).moment_ms(envelope.sent_at)
+            self.dwelling.hear(heard, envelope.node, delivery.arrived_at)
 
     def _excepted(self, rule: Rule, event: FaultEvent, node: NodeFacts) -> bool:
         return rule.unless is not None and self._holds(rule, "unless", rule.unless.ask(event, node))
@@ -132,11 +147,14 @@ class _Work:
         return answer
 
     def _count(self, rule: Rule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
+        scope = "node" if rule.per_node else scope_of(event.component)
+        if rule.dwell:
+            self.dwelling.match(rule, scope, event, moment, node.identity.boot_id)
+            return
         distinct = "" if rule.distinct is None else rule.distinct(event, node)
         if distinct is None:
             self.refused[rule.name, "count.distinct", "", "is not there"] += 1
             return
-        scope = "node" if rule.per_node else scope_of(event.component)
         key = f"{rule.name}|{scope}"
         counter = self.state.counter(key, rule.revision)
         repeated = told_before(event) if "occurrence" in event.attributes else None
@@ -154,13 +172,16 @@ class _Work:
 
     def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
         findings = [
-            build_finding(matched, window, now)
-            for key, matched in self.matched.items()
-            for window in self.state.touched_counters[key].fulfilled(matched.rule.measure, matched.rule.revision)
+            *(self.dwelling.findings(now) if self.state.dwells else ()),
+            *(
+                build_finding(matched, window, now)
+                for key, matched in self.matched.items()
+                for window in self.state.touched_counters[key].fulfilled(matched.rule.measure, matched.rule.revision)
+            ),
         ]
         seconds = int(now.timestamp())
         gaps = [gap for spool in self.state.spools for gap in spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)]
-        changed = was_unreadable or self.state.changed
+        changed = was_unreadable or self.state.changed or self.dwelling.changed
         text, dropped = self.state.dump(self.newest, self.rulebook.horizons) if changed else (before, 0)
         return Evaluation(
             state=text,

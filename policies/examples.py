@@ -3,17 +3,19 @@
 Decides whether a policy does what its author says it does. It must not know other policies: an example is about one.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
 from policies.contract.events import FaultEvent
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import PolicyMode, Source
-from policies.evaluator import Delivery, evaluate
+from policies.evaluator import Delivery, Refused, evaluate
 from policies.model import Example, ExampleEvent, Policy
 from policies.problems import Problem
-from policies.rulebook import AcceptedPolicy, compile_policies
+from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
 
+HEARTBEAT_SECONDS = 30  # as agents send them
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)  # any moment will do
 
 
@@ -23,19 +25,35 @@ def run_examples(policy: Policy) -> list[Problem]:
     rulebook = compile_policies([AcceptedPolicy(switched_on, 1, "example")])
     problems = []
     for index, example in enumerate(policy.examples):
-        deliveries = _tell(example)
-        judged = evaluate(deliveries, state="", rulebook=rulebook, now=deliveries[-1].arrived_at)
-        if len(judged.findings) != example.findings:
-            reason = f"says {example.findings} findings, but {len(judged.findings)} come out ({example.says})."
-            hint = "; ".join(f"{one.field}: {one.path} {one.reason}" for one in judged.refused)
+        found, refused = _judge(_tell(example), rulebook)
+        if found != example.findings:
+            reason = f"says {example.findings} findings, but {found} come out ({example.says})."
+            hint = "; ".join(dict.fromkeys(f"{one.field}: {one.path} {one.reason}" for one in refused))
             problems.append(Problem.of(f"examples.{index}", reason, hint or "Mend the policy or the example."))
     return problems
 
 
+def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, list[Refused]]:
+    """Return how many findings come out, batch by batch as time goes on, and what could not be answered."""
+    state, found, refused = "", 0, list[Refused]()
+    for delivery in deliveries:
+        judged = evaluate([delivery], state=state, rulebook=rulebook, now=delivery.arrived_at)
+        state, found = judged.state, found + len(judged.findings)
+        refused += judged.refused
+    return found, refused
+
+
 def _tell(example: Example) -> list[Delivery]:
+    """Return the events in the order of time, and the heartbeats between and after them."""
     node = NodeIdentity(cluster="example", name="node-1", instance_id="i-1", instance_type=example.instance_type)
     story = sorted(enumerate(example.events), key=lambda told: (told[1].after, told[0]))
-    return [_deliver(node, seq, event) for seq, (_place, event) in enumerate(story)]
+    told = [_deliver(node, seq, event) for seq, (_place, event) in enumerate(story)]
+    beats = [_beat(node, BEGIN + timedelta(seconds=at)) for at in range(0, int(example.until) + 1, HEARTBEAT_SECONDS)]
+    return sorted([*told, *beats], key=lambda one: one.arrived_at) if example.until else told
+
+
+def _beat(node: NodeIdentity, moment: datetime) -> Delivery:
+    return Delivery(ParsedEnvelope(Envelope(node=node, spool_id="example", first_seq=0, sent_at=moment)), moment)
 
 
 def _deliver(node: NodeIdentity, seq: int, told: ExampleEvent) -> Delivery:

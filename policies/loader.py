@@ -16,7 +16,7 @@ from policies.documents import NotPlainError, canonical, operators_fields
 from policies.examples import run_examples
 from policies.expressions.checker import check
 from policies.expressions.members import is_member
-from policies.model import Count, Policy
+from policies.model import Count, Policy, written_names
 from policies.problems import Problem
 from policies.yaml_text import LARGEST_BYTES, read_yaml
 
@@ -80,7 +80,9 @@ def _problem(detail: ErrorDetails) -> Problem:
     if detail["type"] == "missing":
         return Problem.of(path, "is missing.", f"Add `{path}: ...`.")
     if detail["type"] == "extra_forbidden":
-        return Problem.of(path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64], Policy.model_fields))
+        return Problem.of(
+            path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64], written_names(Policy))
+        )
     if detail["type"] in {"enum", "literal_error"}:
         known = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
         return Problem.of(

@@ -4,16 +4,18 @@ Decides which fields there are and what they may hold. It must not know how the 
 and `unless`: `expressions/` does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from policies.contract.base import Model
 from policies.contract.decisions import Limit, PolicyPlan
 from policies.contract.events import Component, JobRef, Scalar
+from policies.contract.restraints import Hours, Pace
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
 from policies.durations import parse_duration
+from policies.schedules import parse_span, parse_zone
 
 HOUR, DAY = 3600.0, 86_400.0
 LONGEST_COUNT_OF_OCCURRENCES = 50
@@ -25,14 +27,35 @@ Settle = Annotated[float, _READ, Field(ge=0, le=HOUR)]
 Occurrence = Annotated[float, _READ, Field(ge=1, le=HOUR)]
 Within = Annotated[float, _READ, Field(ge=1, le=DAY)]
 Deadline = Annotated[float, _READ, Field(ge=10, le=DAY)]
+For = Annotated[float, _READ, Field(ge=10, le=DAY)]
 Offset = Annotated[float, _READ, Field(ge=0, le=DAY)]
 Flag = Annotated[bool, Field(strict=True)]
+ActsWithin = Annotated[float, _READ, Field(ge=60, le=DAY)]
+ApproveWithin = Annotated[float, _READ, Field(ge=60, le=DAY)]
+MOST_ACTS = 200  # kept for a day in one item
+
+
+def _is_written(read: Callable[[str], object]) -> AfterValidator:
+    def check(text: str) -> str:
+        read(text)
+        return text
+
+    return AfterValidator(check)
+
+
+Week = Annotated[str, _is_written(parse_span)]
+Zone = Annotated[str, _is_written(parse_zone)]
 
 
 class _Document(Model):
     """Unknown fields are refused: a misspelt `unless` must not be silently ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def written_names(document: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields of *document* as an operator writes them."""
+    return tuple(described.alias or name for name, described in document.model_fields.items())
 
 
 class Count(_Document):
@@ -77,6 +100,27 @@ class LimitRule(_Document):
         return self
 
 
+class Acts(_Document):
+    """How many incidents of one policy may act in a cluster before it puts itself in shadow."""
+
+    at_most: Annotated[int, Field(ge=1, le=MOST_ACTS, strict=True)] = 6
+    within: ActsWithin = HOUR
+
+
+class Schedule(_Document):
+    """When it may act: in any of ``only``, in none of ``never``; entries as ``Mon-Fri 08:00-18:00``, a fixed offset."""
+
+    only: Annotated[tuple[Week, ...], Field(max_length=20)] = ()
+    never: Annotated[tuple[Week, ...], Field(max_length=20)] = ()
+    zone: Zone = "+00:00"
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.only and not self.never:
+            raise ValueError("give only, never or both")
+        return self
+
+
 Limited = Literal["replacements", "reboots", "resets", "restarts", "isolations", "suspensions"]
 
 
@@ -94,16 +138,20 @@ class ExampleEvent(_Document):
 
 
 class Example(_Document):
-    """A story with its end: these events on one node make so many findings. It runs whenever the policy is loaded."""
+    """A story with its end: these events on one node make so many findings. It runs whenever the policy is loaded.
+
+    The node goes on sending heartbeats ``until`` then.
+    """
 
     says: Short
     instance_type: str = "p5.48xlarge"
     events: Annotated[tuple[ExampleEvent, ...], Field(min_length=1, max_length=50)]
+    until: Offset = 0.0
     findings: Annotated[int, Field(ge=0, le=50, strict=True)]
 
 
 class Policy(_Document):
-    """One rule with its consequence. Durations are in seconds once read."""
+    """One rule with its consequence. Durations are in seconds once read. ``for`` is a word of Python's, so `dwell`."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     mode: PolicyMode
@@ -112,6 +160,7 @@ class Policy(_Document):
     when: Annotated[str, StringConstraints(min_length=1)]
     count: Count = ONE_OCCURRENCE
     unless: str | None = None
+    dwell: For | None = Field(default=None, alias="for")
     settle: Settle = 0.0
     evidence: EvidenceRule = EvidenceRule.TRANSIENT
     do: Annotated[tuple[Action, ...], Field(min_length=1, max_length=8)]
@@ -120,6 +169,10 @@ class Policy(_Document):
     deadline: Deadline = 900.0
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] = 0
     approval: Flag = False
+    approve_within: ApproveWithin = HOUR
+    acts: Acts = Acts()
+    schedule: Schedule | None = None
+    cancel_when: str | None = None
     examples: Annotated[tuple[Example, ...], Field(max_length=20)] = ()
 
     @model_validator(mode="after")
@@ -133,6 +186,8 @@ class Policy(_Document):
             raise ValueError("do: isolate comes before replace_node, or new work lands on the node that goes")
         if self.settle >= self.deadline:
             raise ValueError("settle is as long as the deadline")
+        if self.dwell is not None and "count" in self.model_fields_set and self.count.model_fields_set - {"per"}:
+            raise ValueError("for asks how long one condition holds, so of count only per goes with it")
         return self
 
     def plan(self, revision: int) -> PolicyPlan:
@@ -150,7 +205,14 @@ class Policy(_Document):
             limits=_limits(self.limits),
             priority=self.priority,
             approval=self.approval,
+            approve_within_seconds=self.approve_within,
+            acts=Pace(at_most=self.acts.at_most, within_seconds=self.acts.within),
+            schedule=_hours(self.schedule),
         )
+
+
+def _hours(schedule: Schedule | None) -> Hours | None:
+    return Hours(only=schedule.only, never=schedule.never, zone=schedule.zone) if schedule else None
 
 
 def _limits(rules: Mapping[Limited, LimitRule]) -> dict[str, Limit]:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from policies.dwell import Dwell
 from policies.sequences import Sequences
 from policies.windows import LATENESS_MS, Counter
 
@@ -15,6 +16,7 @@ VERSION = 1
 # An agent has one. Intake opens one for each of AWS's own events, a redriven reject has its own: those hold one number.
 MOST_SPOOLS = 16
 MOST_COUNTERS = 256
+MOST_DWELLS = 32
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
@@ -28,8 +30,10 @@ class NodeState:
         known = document or {}
         self._spools: Document = known.get("s", {})
         self._counters: Document = known.get("c", {})
+        self._dwells: Document = known.get("d", {})
         self._touched_spools: dict[str, Sequences] = {}
         self.touched_counters: dict[str, Counter] = {}
+        self._touched_dwells: dict[str, Dwell] = {}
 
     @classmethod
     def load(cls, text: str) -> "NodeState | None":
@@ -61,6 +65,18 @@ class NodeState:
             self.touched_counters[key] = known
         return known
 
+    def dwell(self, key: str) -> Dwell:
+        """Return how long what *key* names has held."""
+        known = self._touched_dwells.get(key)
+        if known is None:
+            known = self._touched_dwells[key] = Dwell(self._dwells.get(key))
+        return known
+
+    @property
+    def dwells(self) -> list[str]:
+        """The keys of all conditions that have to last; hardly any node has one."""
+        return sorted({*self._dwells, *self._touched_dwells})
+
     @property
     def spools(self) -> list[Sequences]:
         """The spools that were touched."""
@@ -72,7 +88,7 @@ class NodeState:
         return any(spool.changed for spool in self.spools)
 
     def dump(self, reference: int, horizons: Mapping[str, int]) -> tuple[str, int]:
-        """Return the document and how many counters did not fit.
+        """Return the document and how many counters and dwells did not fit.
 
         *reference* (ms) is the newest moment of this batch: what a policy counted longer ago than its horizon goes. The
         wall clock would not do: a replay after an outage would forget what it has just counted.
@@ -81,11 +97,27 @@ class NodeState:
         counters = {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
         fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - _horizon(key, horizons)}
         document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(fresh, MOST_COUNTERS)}
+        lost = 0
+        if self._dwells or self._touched_dwells:
+            document["d"], lost = self._dump_dwells(reference, horizons)
         text = _encode(document)
         while len(text) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
             text = _encode(document)
-        return text, len(fresh) - len(document["c"])
+        return text, len(fresh) - len(document["c"]) + lost
+
+    def _dump_dwells(self, reference: int, horizons: Mapping[str, int]) -> tuple[Document, int]:
+        """Return what may still last, or what ended and older events may come after; and how many are lost."""
+        kept: list[tuple[bool, int, str, Dwell]] = []
+        for key in self.dwells:
+            dwell = self.dwell(key)
+            dwell.prune(reference - LATENESS_MS)
+            holds = dwell.holds_since() is not None
+            horizon = _horizon(key, horizons) if holds else LATENESS_MS
+            if dwell.moment >= reference - horizon:
+                kept.append((holds, dwell.moment, key, dwell))
+        most = sorted(kept, key=lambda one: one[:3], reverse=True)[:MOST_DWELLS]
+        return {key: dwell.dump() for _holds, _moment, key, dwell in most}, len(kept) - len(most)
 
 
 def _encode(document: Document) -> str:

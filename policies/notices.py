@@ -6,8 +6,11 @@ either. It must not know where the policy was written.
 
 from collections.abc import Iterator, Sequence
 
+from policies.contract.recoveries import ENDS
 from policies.contract.vocabulary import Action
 from policies.coordination.plan import CARRIED_OUT
+from policies.expressions.checker import pinned
+from policies.expressions.tokens import tokenise
 from policies.model import LimitRule, Policy
 from policies.problems import Problem
 
@@ -22,6 +25,7 @@ def notices(policy: Policy) -> list[Problem]:
         *(each for name, rule in policy.limits.items() for each in _limited(name, rule)),
         *_unanswered("when", policy.when),
         *_unanswered("unless", policy.unless or ""),
+        *_endless(policy),
         *([Problem.of("priority", "is kept with the finding; nothing ranks by it yet.")] if policy.priority else []),
     ]
 
@@ -40,6 +44,16 @@ def _limited(name: str, rule: LimitRule) -> Iterator[Problem]:
         yield Problem.of(f"limits.{name}.per", "no agent knows its rack.", "All nodes of a cluster share this budget.")
     if rule.percent is not None and rule.per in {"job", "rack"}:
         yield Problem.of(f"limits.{name}.percent", f"nobody knows the size of a {rule.per}.", "It allows one.")
+
+
+def _endless(policy: Policy) -> Iterator[Problem]:
+    if policy.dwell is None:
+        return
+    kinds = pinned(tokenise(policy.when), "event.kind")
+    endless = sorted(str(kind) for kind in kinds if kind not in ENDS)
+    if endless:
+        hint = "So it holds from its first sign on; `count` asks how often instead."
+        yield Problem.of("for", f"nothing tells that {', '.join(endless)} is over.", hint)
 
 
 def _unanswered(field: str, condition: str) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 Decides how a policy is made ready for thousands of events a second. It must not know where policies are kept.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,7 @@ class Rule:
     measure: Measure
     per_node: bool
     distinct: Reader | None
+    dwell: int = 0  # how long (ms) it must hold; 0: it is counted instead
 
 
 Candidates = tuple[tuple[Rule, Expression | None], ...]
@@ -54,8 +55,10 @@ class Rulebook:
 
     rules: tuple[Rule, ...]
     horizons: Mapping[str, int]  # policy name -> how long (ms) what it counted may still matter
+    lasting: Mapping[str, Rule]  # those with `for`, by name
     _xids: frozenset[int]
     _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
+    _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
     def candidates(self, event: FaultEvent) -> Candidates:
         """Return the rules that *event* may meet."""
@@ -71,6 +74,14 @@ class Rulebook:
             found = self._cache[key] = self._narrow(kind, xid)
         return found
 
+    def dwelling(self, kind: Kind) -> Sequence[Rule]:
+        """Return the rules with `for` that a fault of *kind* may meet."""
+        found = self._dwelling.get(kind)
+        if found is None:
+            may = (rule for rule in self.lasting.values() if rule.when.discharge({KIND: kind.value}) is not None)
+            found = self._dwelling[kind] = tuple(may)
+        return found
+
     def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
         known: dict[str, Any] = {KIND: kind.value} if xid is None else {KIND: kind.value, XID: xid}
         left = ((rule, rule.when.discharge(known)) for rule in self.rules)
@@ -84,8 +95,15 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     )
     terms = (term for rule in rules for alternative in rule.when.alternatives for term, _read in alternative)
     named = {value for term in terms if term.path == XID for value in term.texts}
-    horizons = {rule.name: max(rule.measure.within + rule.measure.cooling + LATENESS_MS, KEPT_MS) for rule in rules}
-    return Rulebook(rules, horizons, frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER})
+    horizons = {rule.name: _horizon(rule) for rule in rules}
+    lasting = {rule.name: rule for rule in rules if rule.dwell}
+    xids = frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER}
+    return Rulebook(rules, horizons, lasting, xids)
+
+
+def _horizon(rule: Rule) -> int:
+    counted = rule.measure.within + rule.measure.cooling + LATENESS_MS
+    return max(counted, KEPT_MS + rule.dwell)
 
 
 def _rule(accepted: AcceptedPolicy) -> Rule:
@@ -105,4 +123,5 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         ),
         per_node=count.per == "node",
         distinct=None if count.distinct is None else reader_of(count.distinct),
+        dwell=round((policy.dwell or 0) * 1000),
     )

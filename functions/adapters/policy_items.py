@@ -14,7 +14,7 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from functions.ports.policies import Head, Heading
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import BOOKKEEPING
-from policies.model import Policy
+from policies.model import Policy, written_names
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -84,7 +84,7 @@ def unchanged(seen: Mapping[str, Any]) -> tuple[str, dict[str, str], dict[str, A
     An item with more fields than a condition can hold is junk; then it only has to be there still.
     """
     own = sorted(name for name in seen if name not in BOOKKEEPING and name != "name")
-    absent = sorted(name for name in Policy.model_fields if name not in seen)
+    absent = sorted(name for name in written_names(Policy) if name not in seen)
     if len(own) + len(absent) > MOST_CONDITIONS:
         return "attribute_exists(sk)", {}, {}
     names = {f"#f{at}": name for at, name in enumerate([*own, *absent])}

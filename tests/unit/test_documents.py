@@ -132,7 +132,9 @@ def test_every_policy_that_is_printed_is_a_good_one(page: Path) -> None:
 )
 def test_every_field_is_described(page: str, described: type[BaseModel]) -> None:
     text = text_of(page)
-    assert {name for name in described.model_fields if f"`{name}`" not in text and f"`[[{name}]]`" not in text} <= {
+    assert {
+        name for name in model.written_names(described) if f"`{name}`" not in text and f"`[[{name}]]`" not in text
+    } <= {
         "network"  # a table of its own: `[clusters.network]`
     }
 

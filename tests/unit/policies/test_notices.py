@@ -13,6 +13,10 @@ WITHIN = {"at_most": 1, "within": "10m"}
 SHARE = {"percent": 10, "within": "10m"}
 
 
+def test_a_condition_whose_end_is_told_may_have_to_last() -> None:
+    assert notices(policy(when='event.kind in ["gpu.overheated", "node.not_ready"]', **{"for": "5m"})) == []
+
+
 def test_a_policy_whose_every_word_counts_gets_no_notice() -> None:
     assert notices(policy(do=["isolate", "replace_node"], limits={"replacements": {**WITHIN, "per": "job"}})) == []
 
@@ -31,6 +35,7 @@ def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
         ({"limits": {"resets": {**WITHIN, "per": "rack"}}}, "limits.resets.per: no agent knows its rack."),
         ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
         ({"unless": "node.in_maintenance"}, "unless: node.in_maintenance is never there today."),
+        ({"when": 'event.kind == "host.panic"', "for": "5m"}, "for: nothing tells that host.panic is over."),
         ({"priority": 5}, "priority: is kept with the finding; nothing ranks by it yet."),
     ],
 )

@@ -1,0 +1,68 @@
+"""What the state keeps of the newest event of a condition that has to last, so that a heartbeat alone may tell of it.
+
+Decides how much of it: a finding's worth, whatever the event carries. It must not know how long anything lasts.
+"""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from policies.contract.events import Component, FaultEvent, JobRef, Scalar, cut_message
+from policies.contract.vocabulary import Kind, Severity, Source
+
+LARGEST_ATTRIBUTES = 1024
+LONGEST_TEXT = 200
+LARGEST_COMPONENT = 300
+MESSAGE_BYTES = 512
+
+
+def keep(event: FaultEvent, moment: int) -> list[Any]:
+    """Return *event*, which happened at *moment* (ms, corrected), as short JSON."""
+    component = event.component.model_dump(mode="json", exclude_none=True) if event.component else None
+    if component is not None and len(json.dumps(component)) > LARGEST_COMPONENT:
+        component = {"type": component["type"]}
+    job = event.job.model_dump(mode="json", exclude_none=True) if event.job else None
+    message, _cut = cut_message(event.message, MESSAGE_BYTES)
+    attributes = _short(event.attributes)
+    return [
+        moment,
+        event.id,
+        event.kind.value,
+        event.severity.value,
+        event.source.value,
+        component,
+        job,
+        attributes,
+        message,
+    ]
+
+
+def restore(kept: list[Any]) -> FaultEvent:
+    """Return the event that `keep` kept; its times are its moment."""
+    moment, event_id, kind, severity, source, component, job, attributes, message = kept
+    at = datetime.fromtimestamp(moment / 1000, UTC)
+    return FaultEvent.model_construct(
+        id=event_id,
+        seq=0,
+        kind=Kind(kind),
+        severity=Severity(severity),
+        source=Source(source),
+        observed_at=at,
+        first_observed_at=at,
+        component=Component.model_validate(component) if component else None,
+        job=JobRef.model_validate(job) if job else None,
+        attributes=attributes,
+        message=message,
+    )
+
+
+def _short(attributes: dict[str, Scalar]) -> dict[str, Scalar]:
+    """Return those there is room for, in the order of their names, long texts cut."""
+    kept: dict[str, Scalar] = {}
+    room = LARGEST_ATTRIBUTES
+    for name, value in sorted(attributes.items()):
+        text = value[:LONGEST_TEXT] if isinstance(value, str) else value
+        room -= len(json.dumps([name, text]))
+        if room >= 0:
+            kept[name] = text
+    return kept
