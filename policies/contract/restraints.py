@@ -1,0 +1,56 @@
+"""What holds a policy back, as it travels: how often it may act, when it may, and what takes its reason away.
+
+It must not know when any of it applies (`policies/schedules.py`, `policies/coordination/` do).
+"""
+
+from typing import Literal
+
+from policies.contract.base import Model
+from policies.contract.identifiers import stable_id
+from policies.contract.times import Moment
+
+
+class Pace(Model):
+    """At most ``at_most`` acts of one policy in one cluster within so many seconds; then it goes into shadow."""
+
+    at_most: int
+    within_seconds: float
+
+
+class Hours(Model):
+    """When a policy may act, as an operator wrote it; ``zone`` is an offset from UTC such as ``+01:00``."""
+
+    only: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    zone: str = "+00:00"
+
+
+class Cancellation(Model):
+    """What took away the reason of a policy's findings about one node, at that moment and before.
+
+    ``component`` is the key of the part that is well again; empty when the whole node is meant.
+    """
+
+    policy: str
+    generation: str
+    at: Moment
+    event_id: str
+    component: str = ""
+    text: str = ""  # for people
+
+
+class ApproveMessage(Model):
+    """A person's answer to a policy that asks before it acts: it may, or (``approved`` false) it may not."""
+
+    schema_version: Literal[1] = 1
+    type: Literal["approve"] = "approve"
+    cluster: str
+    incident: str
+    by: str
+    reason: str = ""
+    approved: bool = True
+
+    @property
+    def deduplication_id(self) -> str:
+        """Return the same id for the same answer."""
+        return stable_id("approve", self.incident, self.by, self.reason, self.approved)
