@@ -46,12 +46,13 @@ FILESYSTEM_RULES = (
         r"|(?!User initiated)[^\n]{0,60}?(?:[Cc]orruption|[Ss]hut(?:ting)? ?down))",
         words=("XFS (",),
     ),
-    # fs/jbd2/journal.c
+    # fs/jbd2/journal.c: "%pg-%lu" with the journal's inode, 8 on ext4; a journal on a device of its own has that alone
     rule(
         Kind.STORAGE_FILESYSTEM_ERROR,
         Severity.ERROR,
         _MOUNT,
-        rf"Aborting journal on device {_DEVICE}|JBD2: Error -[0-9]{{1,4}} detected when updating journal",
+        r"Aborting journal on device (?P<device>[\w!.-]{1,32}?)(?:(?<!dm)-8)?\.(?:\s|$)",
+        r"JBD2: Error -[0-9]{1,4} detected when updating journal",
         words=("Aborting journal", "JBD2: Error"),
     ),
 )
