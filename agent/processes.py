@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from agent.kernel_files import read_or_empty
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Orchestrator
 
@@ -33,7 +34,7 @@ def job_of_process(pid: int, proc: Path = PROC) -> JobRef | None:
     """Return the job of process *pid* and its rank, as far as the system tells; None when it tells no job."""
     environ = _environ(proc / str(pid) / "environ")
     rank = _first_number(environ, _RANKS)
-    found = _from_environ(environ) or _from_cgroup(_read(proc / str(pid) / "cgroup"))
+    found = _from_environ(environ) or _from_cgroup(read_or_empty(proc / str(pid) / "cgroup", _READ_BYTES))
     return found.model_copy(update={"rank": rank}) if found else None
 
 
@@ -50,7 +51,7 @@ class ProcessTells:
 
 def read_process(pid: int, proc: Path = PROC, host_name: str = "") -> ProcessTells:
     """Return what process *pid* tells of itself. On *host_name* a pod of the host's network has the host's name."""
-    environ, cgroup = _environ(proc / str(pid) / "environ"), _read(proc / str(pid) / "cgroup")
+    environ, cgroup = _environ(proc / str(pid) / "environ"), read_or_empty(proc / str(pid) / "cgroup", _READ_BYTES)
     pod = environ.get("POD_NAME") or environ.get("HOSTNAME", "")
     is_pod = "KUBERNETES_SERVICE_HOST" in environ and pod != host_name and len(pod) <= _POD_NAME
     return ProcessTells(
@@ -132,13 +133,5 @@ def _cgroup_path(text: str) -> str:
 
 
 def _environ(path: Path) -> dict[str, str]:
-    pairs = (pair.partition("=") for pair in _read(path).split("\0"))
+    pairs = (pair.partition("=") for pair in read_or_empty(path, _READ_BYTES).split("\0"))
     return {name: value for name, _, value in pairs if name}
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_READ_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -6,18 +6,15 @@ GPU that is in use. It must not know why anybody asks.
 """
 
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from agent.job.devices import gpus_of
-from agent.job.proc import pids_of, read_stat
+from agent.job.devices import gpus_of, minors_held
+from agent.proc import pids_of, read_stat
 
 # They hold every GPU open all the time, and step aside for a reset or are refused by nvidia-smi itself with their name.
 MONITORS = frozenset({"nvidia-persiste", "nv-hostengine", "dcgm-exporter", "nv-fabricmanage"})  # comm: 15 characters
-_DEVICE = re.compile(r"/dev/nvidia(?P<minor>[0-9]{1,4})")
 _MOST_FILES = 4096
 
 
@@ -55,28 +52,10 @@ def _short(gpu: str) -> str:
 
 
 def _holder(procfs: Path, pid: int, wanted: frozenset[int]) -> Holder | None:
-    held = frozenset(_held(procfs / str(pid) / "fd"))
+    held = frozenset(minors_held(procfs, pid, most=_MOST_FILES))
     if not held or (wanted and not held & wanted):
         return None
     stat = read_stat(procfs, pid)
     if stat is None or os.getpid() in {pid, stat.parent}:
         return None
     return Holder(pid, stat.name, stat.started, held)
-
-
-def _held(folder: Path) -> Iterator[int]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in islice(entries, _MOST_FILES):
-                match = _DEVICE.fullmatch(_link(entry.path))
-                if match:
-                    yield int(match["minor"])
-    except OSError:
-        return
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)  # noqa: PTH115 - a Path for each open file of a node costs
-    except OSError:
-        return ""

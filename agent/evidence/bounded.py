@@ -137,3 +137,11 @@ def read_text(path: Path, limit: int = CHUNK_BYTES) -> str:
         return b"".join(chunks(descriptor, limit)).decode("utf-8", "replace")
     finally:
         os.close(descriptor)
+
+
+def text_or_why(path: Path, limit: int = CHUNK_BYTES) -> str:
+    """Return the same stripped, or in brackets why it cannot be read."""
+    try:
+        return read_text(path, limit).strip()
+    except OSError as error:
+        return f"({error.strerror})"

@@ -15,9 +15,9 @@ from pathlib import Path
 from agent.evidence.bounded import BoundedFile
 from agent.evidence.masking import mask
 from agent.evidence.parts import Program, Read
-from agent.evidence.programs import ProgramError, run_program
 from agent.evidence.request import EvidencePart
 from agent.prober.client import ProbeError, Prober
+from agent.programs import ProgramError, run_program
 
 _FIND_SECONDS = 5.0
 NO_READER = "readers of earlier collections still hang in the kernel"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from agent.evidence.bounded import BoundedFile, chunks, read_text
+from agent.evidence.bounded import BoundedFile, chunks, text_or_why
 
 _NODE = (
     *("uptime", "loadavg", "meminfo", "vmstat", "buddyinfo", "pressure/cpu", "pressure/io", "pressure/memory"),
@@ -29,10 +29,10 @@ _RECORD_BYTES = 8192
 def write_node(out: BoundedFile, procfs: Path) -> None:
     """Write what /proc tells of the whole node."""
     for name in _NODE:
-        if not out.line(f"== {name}\n{_or_why(procfs / name)}"):
+        if not out.line(f"== {name}\n{text_or_why(procfs / name)}"):
             return
     out.line("== interrupts, the most frequent first")
-    for line in busiest(_or_why(procfs / "interrupts", 1 << 20)):
+    for line in busiest(text_or_why(procfs / "interrupts", 1 << 20)):
         if not out.line(line):
             return
 
@@ -66,10 +66,10 @@ def _fabric(folder: Path) -> Iterator[str]:
     for device in devices[:_ENTRIES_AT_MOST]:
         for port in sorted((device / "ports").glob("*")):
             yield f"== {device.name}/{port.name}"
-            yield from (f"{name}: {_or_why(port / name, _VALUE_BYTES)}" for name in _PORT_FILES)
+            yield from (f"{name}: {text_or_why(port / name, _VALUE_BYTES)}" for name in _PORT_FILES)
             for group in ("counters", "hw_counters"):
                 for file in sorted((port / group).glob("*"))[:_ENTRIES_AT_MOST]:
-                    yield f"{group}/{file.name}: {_or_why(file, _VALUE_BYTES)}"
+                    yield f"{group}/{file.name}: {text_or_why(file, _VALUE_BYTES)}"
 
 
 def write_kernel_log(out: BoundedFile, path: Path, limit: int) -> None:
@@ -101,13 +101,6 @@ def _records(descriptor: int, limit: int) -> Iterator[bytes]:
         while size > limit:
             size -= len(kept.popleft())
     return iter(kept)
-
-
-def _or_why(path: Path, limit: int = 64 * 1024) -> str:
-    try:
-        return read_text(path, limit).strip()
-    except OSError as error:
-        return f"({error.strerror})"
 
 
 def last_written(paths: list[str], at_most: int) -> list[str]:

@@ -6,27 +6,26 @@ Sources: proc(5) (wchan, syscall, stat, status); /proc/<pid>/stack needs CAP_SYS
 proc_pid_stack); the device files of NVIDIA's driver are /dev/nvidia<minor>.
 """
 
-import os
-import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from agent.evidence.bounded import BoundedFile, read_text
+from agent.evidence.bounded import BoundedFile, text_or_why
 from agent.evidence.masking import allowed_variables, mask_words
 from agent.evidence.training_files import environment_of
+from agent.job.devices import minors_held
 
 PROCESSES_AT_MOST = 32
 _THREADS_AT_MOST, _FILES_AT_MOST, _LOOKED_AT = 512, 512, 8192
-_GPU_FILE = re.compile(r"/dev/nvidia[0-9]+$")
 _STATUS = ("Name", "State", "PPid", "NSpid", "Threads", "VmRSS", "VmSwap", "SigBlk", "SigCgt", "voluntary", "nonvol")
-_LINE_BYTES = 4096
+_or_why = partial(text_or_why, limit=4096)
 
 
 def find_training(procfs: Path) -> list[int]:
     """Return the processes that hold a GPU or have a rank, at most PROCESSES_AT_MOST of them."""
     numbers = sorted(int(entry.name) for entry in islice(procfs.iterdir(), _LOOKED_AT) if entry.name.isdigit())
-    holding = [pid for pid in numbers if _holds_gpu(procfs / str(pid))]
+    holding = [pid for pid in numbers if any(True for _ in minors_held(procfs, pid, most=_FILES_AT_MOST))]
     ranked = [pid for pid in numbers if pid not in set(holding) and _has_rank(procfs / str(pid))]
     return [*holding, *ranked][:PROCESSES_AT_MOST]
 
@@ -72,13 +71,6 @@ def _thread(thread: Path) -> Iterator[str]:
     yield from (f"     {line}" for line in stack.splitlines())
 
 
-def _or_why(path: Path) -> str:
-    try:
-        return read_text(path, _LINE_BYTES).strip()
-    except OSError as error:
-        return f"({error.strerror})"
-
-
 def _words(path: Path) -> list[str]:
     return _or_why(path).rstrip("\0").split("\0")
 
@@ -87,24 +79,9 @@ def _line(text: str, beginning: str) -> str:
     return next((line for line in text.splitlines() if line.startswith(beginning)), "")
 
 
-def _holds_gpu(process: Path) -> bool:
-    try:
-        with os.scandir(process / "fd") as entries:
-            return any(_GPU_FILE.match(_link(entry)) for entry in islice(entries, _FILES_AT_MOST))
-    except OSError:
-        return False
-
-
 def _has_rank(process: Path) -> bool:
     try:
         environ = environment_of(process)
     except OSError:
         return False
     return any(environ.get(name, "").isdigit() for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"))
-
-
-def _link(entry: "os.DirEntry[str]") -> str:
-    try:
-        return str(Path(entry.path).readlink())
-    except OSError:
-        return ""  # closed meanwhile

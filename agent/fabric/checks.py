@@ -10,7 +10,7 @@ from agent.fabric.efa.counts import at_most
 from agent.fabric.imex.ctl import ask_program
 from agent.fabric.imex.poll import Imex
 from agent.fabric.infiniband.ports import read_ports
-from agent.fabric.sysfs import Unread
+from agent.kernel_files import Unread
 from agent.polls.reading import Instant, NotHereError
 from agent.settings import Settings
 

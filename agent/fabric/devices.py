@@ -11,7 +11,7 @@ Sources: Documentation/ABI/stable/sysfs-class-infiniband; drivers/infiniband/hw/
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.fabric.sysfs import entries, link_name, read_word
+from agent.kernel_files import entries, link_name, read_word
 from agent.parsers.pci import normalise_pci
 from policies.contract.events import Component
 from policies.contract.vocabulary import ComponentType

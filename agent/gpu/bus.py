@@ -6,6 +6,8 @@ centre's GPU is a 3D controller (0x0302) of vendor 0x10de. It must not know NVML
 
 from pathlib import Path
 
+from agent.kernel_files import read_word
+
 _VENDOR = "0x10de"
 _CLASS = "0x03"
 
@@ -20,11 +22,4 @@ def gpus_on_bus(sysfs: Path) -> list[str]:
 
 
 def _is_gpu(device: Path) -> bool:
-    return _read(device / "vendor") == _VENDOR and _read(device / "class").startswith(_CLASS)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip().lower()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return read_word(device / "vendor") == _VENDOR and (read_word(device / "class") or "").startswith(_CLASS)

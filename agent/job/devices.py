@@ -13,10 +13,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from agent.job.proc import pids_of, read_stat
+from agent.kernel_files import names, read_or_empty
+from agent.proc import pids_of, read_stat
 
 LOOKED_AT_ONCE = 256
 _FIRST_AGAIN, _LAST_AGAIN = 5.0, 600.0
@@ -42,11 +42,8 @@ def gpus_of(proc: Path) -> list[Gpu]:
     """Return the node's GPUs in the order of their addresses; none where the driver is not loaded."""
     folder = proc / "driver/nvidia/gpus"
     found = []
-    for name in sorted(islice(_names(str(folder)), _MOST_GPUS)):
-        try:
-            text = (folder / name / "information").read_text("utf-8", "replace")[:4096]
-        except OSError:
-            continue
+    for name in sorted(names(folder, _MOST_GPUS)):
+        text = read_or_empty(folder / name / "information")
         pci, minor, uuid = _PCI.match(name.lower()), _MINOR.search(text), _UUID.search(text)
         if pci and minor:
             found.append(Gpu(int(minor[1]), pci[1], uuid[1] if uuid else ""))
@@ -101,7 +98,7 @@ class DeviceHolders:
         if pid == os.getpid() or (stat and stat.flags & _PF_KTHREAD):
             seen.next_look = _NEVER
             return
-        held = frozenset(self._minors(pid))
+        held = frozenset(minors_held(self._proc, pid, self._device))
         if held:
             self._held[pid] = held
         elif stat and stat.is_alive:
@@ -109,21 +106,14 @@ class DeviceHolders:
         seen.next_look = ticks + seen.pause
         seen.pause = min(_LAST_AGAIN, 2 * seen.pause)
 
-    def _minors(self, pid: int) -> Iterator[int]:
-        folder, skip = f"{self._proc}/{pid}/fd", len(self._device)
-        for name in islice(_names(folder), _FILES_LOOKED_AT):
-            try:
-                target = os.readlink(f"{folder}/{name}")  # noqa: PTH115 - a Path for each open file costs
-            except OSError:
-                continue
-            if target.startswith(self._device) and target[skip:].isdecimal():
-                yield int(target[skip:])
 
-
-def _names(folder: str) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                yield entry.name
-    except OSError:
-        return
+def minors_held(proc: Path, pid: int, device: str = "/dev/nvidia", most: int = _FILES_LOOKED_AT) -> Iterator[int]:
+    """Yield the numbers of the *device* files that *pid* has open, of so many files that are looked at."""
+    folder, skip = f"{proc}/{pid}/fd", len(device)
+    for name in names(folder, most):
+        try:
+            target = os.readlink(f"{folder}/{name}")  # noqa: PTH115 - a Path for each open file costs
+        except OSError:
+            continue
+        if target.startswith(device) and target[skip:].isdecimal():
+            yield int(target[skip:])

@@ -17,11 +17,11 @@ from typing import Any, Protocol
 
 from agent.job.exit_listener import Ended, ListeningError
 from agent.job.matching import Matched
-from agent.job.proc import ProcessStat, read_stat
 from agent.job.table import ProcessTable
 from agent.job.trainer import Trainer
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Happened, Instant, Memory, Reading
+from agent.proc import ProcessStat, read_stat
 from agent.processes import ProcessTells
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Severity

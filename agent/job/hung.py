@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent.job.proc import PF_EXITING, cpu_of_tree, live_threads, read_stat, read_status
 from agent.job.rhythm import Bounds
 from agent.job.table import ProcessTable
 from agent.job.trainer import Trainer
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Holds, Instant, Memory, Reading
+from agent.proc import PF_EXITING, cpu_of_tree, live_threads, read_stat, read_status
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Severity
 

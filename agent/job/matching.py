@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent.job.beat import Beat
 from agent.job.beat_files import BeatFile
-from agent.job.proc import ProcessStat, pid_namespace, pids_of, read_stat, read_status
+from agent.proc import ProcessStat, pid_namespace, pids_of, read_stat, read_status
 
 _SLACK_SECONDS = 1.0  # a process's start is told in ticks of 10 ms, and a clock in a container may be shifted a little
 _LOOK_ALL_AGAIN_SECONDS = 60.0

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from agent.job.beat import Phase
 from agent.job.matching import Matched
-from agent.job.proc import PF_EXITING, ProcessStat, cpu_of_tree, read_status
 from agent.job.rhythm import Bounds, Rhythm, follow_beat
 from agent.job.table import ProcessTable
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Holds, Instant, Memory, Reading
+from agent.proc import PF_EXITING, ProcessStat, cpu_of_tree, read_status
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Severity
 

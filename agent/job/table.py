@@ -13,8 +13,8 @@ from pathlib import Path
 from agent.job.beat_files import BeatFile, read_beats
 from agent.job.devices import DeviceHolders, Gpu, gpus_of
 from agent.job.matching import Matched, Matcher
-from agent.job.proc import live_threads, read_stat
 from agent.job.trainer import Trainer
+from agent.proc import live_threads, read_stat
 from agent.processes import ProcessTells, read_process
 
 REMEMBERED_SECONDS = 600.0

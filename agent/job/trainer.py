@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agent.job.beat import Phase
 from agent.job.matching import Matched
-from agent.job.proc import ProcessStat
+from agent.proc import ProcessStat
 from agent.processes import ProcessTells
 from policies.contract.events import JobRef
 

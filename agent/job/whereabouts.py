@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agent.coalesce import Seen
-from agent.job.proc import read_stat
 from agent.job.table import ProcessTable
 from agent.job.trainer import Trainer
 from agent.job_file import JobSource
+from agent.proc import read_stat
 from agent.processes import job_of_process, rank_of_process
 from policies.contract.events import Component, JobRef
 from policies.contract.vocabulary import ComponentType

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.commands.doing import Errand, Outcome, Resource
 from agent.commands.holders import holders
-from agent.commands.programs import run
+from agent.programs import run
 from policies.contract.commands.operations import BurnIn
 from policies.contract.events import Scalar
 

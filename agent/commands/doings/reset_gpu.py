@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.commands.doing import Errand, Outcome, Resource
 from agent.commands.holders import holders
-from agent.commands.programs import Said, run
+from agent.programs import Said, run
 from policies.contract.commands.operations import ResetGpu
 
 _PROGRAM = "nvidia-smi"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from agent.commands.doing import Errand, Outcome, Resource
 from agent.commands.holders import holders
-from agent.job.proc import live_threads, read_stat
+from agent.proc import live_threads, read_stat
 from policies.contract.commands.operations import RestartProcess
 
 _GONE_SECONDS = 10.0  # after SIGKILL: what then still is there waits in the kernel

@@ -4,7 +4,7 @@ Which ones can be named at all is the contract's. It must not know why.
 """
 
 from agent.commands.doing import Errand, Outcome, Resource
-from agent.commands.programs import Said, run
+from agent.programs import Said, run
 from policies.contract.commands.operations import RestartService
 
 _PROGRAM = "systemctl"

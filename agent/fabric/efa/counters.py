@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.fabric.devices import CLASS, RdmaDevice
-from agent.fabric.sysfs import Number, Unread, entries, read_number
+from agent.kernel_files import Number, Unread, entries, read_number
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Happened, Holds, Memory, NotMeasured, Reading, increase
 from policies.contract.events import Component, Scalar

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.fabric.imex.ctl import Ask
 from agent.fabric.imex.domain import READY, daemon_state, read_domain
 from agent.fabric.imex.judge import ImexLook, judge_imex
-from agent.fabric.sysfs import entries, read_text
+from agent.kernel_files import entries, read_text
 from agent.polls.reading import Instant, Memory, NotHereError, Reading
 
 NODES_FILE = Path("/etc/nvidia-imex/nodes_config.cfg")
@@ -56,10 +56,10 @@ class Imex:
         if told is None:
             msg = "nvidia-imex-ctl is not installed"
             raise NotHereError(msg)
-        state = daemon_state(told.text)
+        state = daemon_state(told.output)
         domain = self.ask(["-N", "-j", "-c", str(self.config)]) if state == READY else None
         look = ImexLook(
-            state, read_domain(domain.text) if domain else None, peers, self.addresses() & peers, self._channels()
+            state, read_domain(domain.output) if domain else None, peers, self.addresses() & peers, self._channels()
         )
         return judge_imex(look, memory)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agent.fabric.infiniband.ports import Port
 from agent.fabric.rises import risen
-from agent.fabric.sysfs import Unread
+from agent.kernel_files import Unread
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Holds, Instant, Memory, NotMeasured, Reading
 from policies.contract.events import Scalar

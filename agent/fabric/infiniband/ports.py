@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.fabric.devices import CLASS, RdmaDevice
-from agent.fabric.sysfs import Number, Unread, entries, link_name, read_number, read_text, read_word
+from agent.kernel_files import Number, Unread, entries, link_name, read_number, read_text, read_word
 from policies.contract.events import Component
 
 DOWN, INIT, ARMED, ACTIVE, ACTIVE_DEFER = 1, 2, 3, 4, 5  # enum ib_port_state

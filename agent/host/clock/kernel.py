@@ -7,8 +7,9 @@ Sources: adjtimex(2); chrony's manual of chronyc (`-c`: comma-separated, in the 
 
 import ctypes
 import shutil
-import subprocess
 from dataclasses import dataclass
+
+from agent.programs import run
 
 _CHRONYC_SECONDS = 2.0
 _OFFSET_FIELD, _LEAP_FIELD = -10, -1  # counted from the end: what names the server stands before
@@ -58,13 +59,8 @@ def read_tracking() -> Tracking | None:
     program = shutil.which("chronyc")
     if program is None:
         return None
-    try:
-        done = subprocess.run(
-            [program, "-n", "-c", "tracking"], capture_output=True, timeout=_CHRONYC_SECONDS, check=True, text=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return parse_tracking(done.stdout)
+    said = run([program, "-n", "-c", "tracking"], _CHRONYC_SECONDS, errors=False)
+    return parse_tracking(said.output) if said.ok else None
 
 
 # A9FEA97B,169.254.169.123,4,1700000000.123456789,0.000001234,-0.000002345,0.000003456,-12.345,-0.001,0.012,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.fabric.sysfs import link_name
+from agent.kernel_files import link_name
 
 LONGEST = 8 << 20  # bytes; a node with 250 pods has some thousand mounts of 200 bytes
 _OWN = Path("/proc")

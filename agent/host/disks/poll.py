@@ -11,10 +11,12 @@ from typing import Any
 
 from agent.host.disks import full, read_only
 from agent.host.disks.mountinfo import Mount, MountList, device_name
+from agent.kernel_files import read_or_empty
 from agent.polls.reading import Instant, Memory, NotMeasured, Reading
 from agent.prober.client import ProbeError
 from policies.contract.vocabulary import Kind
 
+_FSTAB_BYTES = 64 * 1024
 MOST_DISKS = 64  # file systems; a p5 has 8 disks of its own and a few of EBS
 Ask = Callable[[Sequence[str]], Mapping[str, Mapping[str, Any]]]
 """Paths -> what `agent.host.mounts.topic` answers for each; ProbeError when the prober does not."""
@@ -36,7 +38,7 @@ class DiskPoll:
         return [*self._read_only(mounts, memory), *self._full(mounts, memory)]
 
     def _read_only(self, mounts: Sequence[Mount], memory: Memory) -> list[Reading]:
-        meant = read_only.meant_writable(_read(self.fstab))
+        meant = read_only.meant_writable(read_or_empty(self.fstab, _FSTAB_BYTES))
         before, now = set(memory.get("writable", ())), {mount.device for mount in mounts}
         found = [
             read_only.judge(
@@ -74,10 +76,3 @@ class DiskPoll:
 def _is_of(mount: Mount, device: str) -> bool:
     """Tell whether the path led to *mount*, or to what hides it from us; each subvolume of btrfs has its own number."""
     return device == mount.device or mount.kind == "btrfs"
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -11,7 +11,7 @@ a kernel has nothing else the controller's own counters are told. All begin at 0
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.fabric.sysfs import Number, entries, read_number, read_word
+from agent.kernel_files import Number, entries, read_number, read_word
 
 MAX_CONTROLLERS, MAX_MODULES = 64, 128  # two sockets have 24 controllers at most, each 8 modules of 4 ranks
 _CONTROLLERS = Path("devices/system/edac/mc")

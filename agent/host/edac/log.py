@@ -10,7 +10,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.fabric.sysfs import read_word
+from agent.kernel_files import read_word
 
 _RECORD_BYTES = 8192  # PRINTKRB_RECORD_MAX: a smaller buffer gets EINVAL
 

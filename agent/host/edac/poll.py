@@ -9,9 +9,9 @@ looked is old news. It must not know how either is read.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent.fabric.sysfs import Number
 from agent.host.edac.controllers import Controller, Module
 from agent.host.edac.log import Told
+from agent.kernel_files import Number
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Happened, Instant, Memory, NotHereError, Reading, increase
 from policies.contract.events import Component, Scalar

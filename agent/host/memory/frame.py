@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from agent.fabric.sysfs import read_word
+from agent.kernel_files import read_or_empty, read_word
+from agent.proc import read_stat
 
 MOST_PROCESSES = 16
 LEAST_BYTES = 1 << 30  # smaller processes end no node with a terabyte
 _LOOKED_AT = 16384
 _MOST_LEVELS = 12
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_TICKS = os.sysconf("SC_CLK_TCK")
 _CACHE = ("inactive_file", "active_file", "slab_reclaimable")
 _MEMINFO = re.compile(r"^(MemTotal|MemAvailable|SwapFree): +([0-9]+) kB", re.MULTILINE)
 
@@ -74,23 +74,18 @@ def _sizes(procfs: Path) -> Iterator[tuple[int, int]]:
     """Yield (bytes of its own, pid) of each process that is large enough."""
     with os.scandir(procfs) as entries:
         for entry in islice((one for one in entries if one.name.isdigit()), _LOOKED_AT):
-            with suppress(OSError, ValueError, IndexError):
-                with open(f"{entry.path}/statm", "rb") as file:  # noqa: PTH123 - thousands of them, twice a minute
-                    fields = file.read().split()
+            with suppress(ValueError, IndexError):
+                fields = read_or_empty(f"{entry.path}/statm").split()
                 own = (int(fields[1]) - int(fields[2])) * _PAGE
                 if own >= LEAST_BYTES:
                     yield own, int(entry.name)
 
 
 def _process(procfs: Path, pid: int, own: int) -> Process | None:
-    folder = procfs / str(pid)
-    stat, groups = read_word(folder / "stat"), read_word(folder / "cgroup")
+    stat = read_stat(procfs, pid)
     if stat is None:
         return None
-    head, _, rest = stat.rpartition(")")
-    with suppress(ValueError, IndexError):
-        return Process(pid, head.partition("(")[2], int(rest.split()[19]) / _TICKS, own, _unified(groups or ""))
-    return None
+    return Process(pid, stat.name, stat.started, own, _unified(read_word(procfs / str(pid) / "cgroup") or ""))
 
 
 def _unified(text: str) -> str:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.kernel_files import read_or_empty
+
 _MOST_FOLDERS, _DEEPEST = 5000, 16
 _MOST_REMEMBERED = 4096
 _NO_LIMIT = 1 << 60  # version 1 writes "none" as the largest multiple of a page
-_READ_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +106,13 @@ class CgroupTree:
         return cgroup
 
     def _limit_of(self, cgroup: str) -> int | None:
-        text = _read(f"{self._root}/{cgroup}/{self._limit}").strip()
+        text = read_or_empty(f"{self._root}/{cgroup}/{self._limit}")
         return int(text) if text.isdigit() and int(text) < _NO_LIMIT else None
 
     def _counts(self, cgroup: str) -> _Counts | None:
         if not cgroup and not self.is_old:
             return None  # the root has no such file
-        words = _read(f"{self._root}/{cgroup}/{self._file}").split()
+        words = read_or_empty(f"{self._root}/{cgroup}/{self._file}").split()
         pairs = dict(zip(words[::2], words[1::2], strict=False))
         kills, oom = pairs.get("oom_kill", ""), pairs.get("oom", "0")
         return _Counts(int(oom), int(kills)) if kills.isdigit() and oom.isdigit() else None
@@ -140,16 +141,3 @@ def _since(before: _Counts, now: _Counts) -> _Counts:
     if now.oom < before.oom or now.kills < before.kills:
         return now
     return _Counts(now.oom - before.oom, now.kills - before.kills)
-
-
-def _read(path: str) -> str:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return ""
-    try:
-        return os.read(descriptor, _READ_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)

@@ -14,8 +14,8 @@ import pytest
 
 from agent.job.exit_listener import Ended, ExitListener, ListeningError
 from agent.job.exits import ExitPoll
-from agent.job.proc import pid_namespace
 from agent.job.table import ProcessTable
+from agent.proc import pid_namespace
 from tests.tools.beats import beat
 from tests.tools.polling import LATE, bench
 from tests.tools.sources import eventually

@@ -6,7 +6,7 @@ import pytest
 from agent.fabric.devices import RdmaDevice
 from agent.fabric.efa.counters import COUNTERS, EfaCounters, judge_counters
 from agent.fabric.efa.poll import EfaPresence, EfaTraffic
-from agent.fabric.sysfs import Number, Unread
+from agent.kernel_files import Number, Unread
 from agent.polls.reading import Memory, NotMeasured
 from policies.contract.vocabulary import Kind
 from tests.tools.polling import Bench, bench

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.fabric.imex.ctl import Answer, Ask, ask_program
+from agent.fabric.imex.ctl import Ask, ask_program
 from agent.fabric.imex.domain import daemon_state, read_domain
 from agent.fabric.imex.poll import Imex
 from agent.polls.reading import NotHereError
+from agent.programs import Said
 from tests.tools.polling import Bench, bench, measure
 
 NODES = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
@@ -38,8 +39,8 @@ class Ctl:
     def __init__(self, state: str = "READY", told: str = "") -> None:
         self.state, self.told = state, told or domain()
 
-    def __call__(self, arguments: Sequence[str]) -> Answer | None:
-        return Answer(0, self.state if "-q" in arguments else self.told)
+    def __call__(self, arguments: Sequence[str]) -> Said | None:
+        return Said(self.state if "-q" in arguments else self.told)
 
 
 def imex(folder: Path, ask: Ask, *, kind: str = "p6e-gb200.36xlarge", nodes: Sequence[str] = NODES) -> Imex:
@@ -157,13 +158,17 @@ def program(folder: Path, body: str) -> str:
 def test_the_program_is_asked_with_a_deadline(tmp_path: Path) -> None:
     ask = ask_program(program(tmp_path, "time.sleep(60)"), seconds=HANGS)
     began = time.monotonic()
-    assert ask(["-q"]) == Answer(None, "")
+    said = ask(["-q"])
+    assert said is not None
+    assert (said.output, said.status) == ("", None)
     assert time.monotonic() - began < 30
 
 
 def test_what_the_program_prints_is_its_answer(tmp_path: Path) -> None:
     ask = ask_program(program(tmp_path, "print('READY' if '-q' in sys.argv else '{}'); sys.exit(3)"))
-    assert ask(["-q"]) == Answer(3, "READY\n")
+    said = ask(["-q"])
+    assert said is not None
+    assert (said.output, said.status) == ("READY\n", 3)
 
 
 def test_a_program_that_is_not_there_is_none(tmp_path: Path) -> None:

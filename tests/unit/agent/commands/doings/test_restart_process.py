@@ -11,8 +11,8 @@ import pytest
 
 from agent.commands.doing import Errand
 from agent.commands.doings.restart_process import RestartsProcess, Training
-from agent.job.proc import read_stat
 from agent.polls.source import since_boot
+from agent.proc import read_stat
 from policies.contract.commands.operations import RestartProcess
 from tests.tools.process_tree import ProcessTree
 from tests.tools.sources import eventually

@@ -1,8 +1,9 @@
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from agent.host.clock.kernel import Discipline, Tracking, parse_tracking, read_discipline
+from agent.host.clock.kernel import Discipline, Tracking, parse_tracking, read_discipline, read_tracking
 from agent.host.clock.poll import ClockPoll, judge
 from agent.polls.reading import Holds, Instant, Memory, NotMeasured
 from policies.contract.vocabulary import Kind
@@ -103,3 +104,29 @@ def test_this_machines_kernel_answers() -> None:
     except PermissionError:
         pytest.skip("a filter forbids adjtimex here")
     assert 0 <= said.estimated_error <= said.max_error <= 16.0
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (
+            f"echo '{LINE.format(offset='0.15', leap='Normal').strip()}'; echo a warning >&2",
+            Tracking(0.15, synchronised=True),
+        ),
+        ("echo '506 Cannot talk to daemon'; exit 1", None),
+        ("exec sleep 60", None),
+    ],
+)
+def test_chrony_is_asked_where_it_is_and_never_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, told: Tracking | None
+) -> None:
+    program = tmp_path / "chronyc"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert read_tracking() == told
+
+
+def test_a_node_without_chrony_tells_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert read_tracking() is None

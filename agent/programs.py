@@ -1,4 +1,4 @@
-"""Runs a program that may hang, flood or fail: its output into a bounded file, and its whole group ended in time.
+"""Runs a program that may hang, flood or fail: fixed words, no shell, its whole group ended in time.
 
 Decides deadlines and signals. The output is read as it comes and dropped beyond the bound, so that nothing waits for a
 full pipe. What hangs in the kernel cannot be killed: it is left, and said. It must not know what a program tells.
@@ -11,10 +11,12 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from agent.evidence.bounded import CHUNK_BYTES, BoundedFile
-
+KEPT_BYTES = 512 * 1024  # what DCGM says of eight GPUs is a tenth of it
+_CHUNK_BYTES = 64 * 1024
 _END_SECONDS = 1.0  # between TERM and KILL, and for the kernel to let go after it
 # As root on a node: only folders that root alone writes to. Where programs really are is told by the node's PATH.
 _KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR")
@@ -23,15 +25,76 @@ _LIMITED, _BLOCK_BYTES = ("/bin/sh", "-c", 'ulimit -f "$1"; shift; exec "$@"', "
 Started = Callable[[int], None]
 
 
+class Sink(Protocol):
+    """Where the output goes."""
+
+    def write(self, data: bytes) -> bool:
+        """Take of *data* what it has room for; tell whether there is more."""
+
+
 class ProgramError(Exception):
-    """It is not there, did not end, or failed; the text says which."""
+    """It is not there, did not end, or failed; the text says which. ``status`` is None but for one that failed."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a program said. ``error`` says why it did not end well, else empty.
+
+    ``status`` is None when it was not begun or did not end in time; ``cut``: only the end of what it said was kept.
+    """
+
+    output: str
+    error: str = ""
+    status: int | None = 0
+    cut: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself, in time, with status 0."""
+        return not self.error
+
+    def __str__(self) -> str:
+        """Return the error with the last line that the program said."""
+        last = next((line.strip() for line in reversed(self.output.splitlines()) if line.strip()), "")
+        return f"{self.error}: {last[:300]}" if last else self.error
+
+
+class _Tail:
+    """Keeps the last bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.kept = bytearray()
+        self.cut = False
+
+    def write(self, data: bytes) -> bool:
+        self.kept += data
+        self.cut = self.cut or len(self.kept) > self._limit
+        del self.kept[: max(0, len(self.kept) - self._limit)]
+        return True
+
+
+def run(words: Sequence[str], seconds: float, *, errors: bool = True) -> Said:
+    """Run *words* for at most *seconds*; never raises for what becomes of it. See `run_program`."""
+    tail, why = _Tail(KEPT_BYTES), ""
+    status: int | None = 0
+    try:
+        run_program(words, tail, seconds=seconds, errors=errors)
+    except ProgramError as error:
+        why, status = str(error), error.status
+    return Said(tail.kept.decode("utf-8", "replace"), why, status, tail.cut)
 
 
 def run_program(
     words: Sequence[str],
-    out: BoundedFile,
+    out: Sink,
     *,
     seconds: float,
+    errors: bool = True,
     folder: Path | None = None,
     started: Started | None = None,
     environ: Mapping[str, str] | None = None,
@@ -39,8 +102,8 @@ def run_program(
 ) -> None:
     """Run *words* in a process group of its own for at most *seconds*; ProgramError when it did not end well.
 
-    *started* hears its process id, which is its group's and its session's too. No file that it writes gets longer than
-    *file_limit* bytes.
+    Its standard error goes to *out* as well, or nowhere. *started* hears its process id, which is its group's and its
+    session's too. No file that it writes gets longer than *file_limit* bytes.
     """
     known = os.environ if environ is None else environ
     kept = {name: known[name] for name in _KEPT if name in known} | {"LC_ALL": "C"}
@@ -49,7 +112,7 @@ def run_program(
             words if file_limit is None else [*_LIMITED, str(file_limit // _BLOCK_BYTES), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
             cwd=folder,
             env=kept,
             start_new_session=True,
@@ -68,10 +131,10 @@ def run_program(
         left = "" if status is not None else ", and cannot be killed"
         raise ProgramError(f"{words[0]} did not end within {seconds:.0f} s{left}")
     if status:
-        raise ProgramError(f"{words[0]} ended with status {status}")
+        raise ProgramError(f"{words[0]} ended with status {status}", status)
 
 
-def _copy(process: subprocess.Popen[bytes], out: BoundedFile, deadline: float) -> bool:
+def _copy(process: subprocess.Popen[bytes], out: Sink, deadline: float) -> bool:
     """Copy what it says until it ends or time is up; tell whether it ended."""
     assert process.stdout is not None, "it was asked for"
     descriptor = process.stdout.fileno()
@@ -82,7 +145,7 @@ def _copy(process: subprocess.Popen[bytes], out: BoundedFile, deadline: float) -
             if _is_over(process.pid):
                 return True  # a child of its own may hold the pipe open for ever
             continue
-        chunk = os.read(descriptor, CHUNK_BYTES)
+        chunk = os.read(descriptor, _CHUNK_BYTES)
         if chunk:
             out.write(chunk)
         elif _is_over(process.pid):

@@ -7,16 +7,17 @@ Sources: proc_pid_stat(5), proc_pid_status(5); include/linux/sched.h for the fla
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from agent.kernel_files import names, read_or_empty
+
 TICK = os.sysconf("SC_CLK_TCK")
 PF_EXITING = 0x4
 _SIGKILL = 1 << 8
-_READ_BYTES = 8192
+_STATUS_BYTES = 8192
 _MOST_PROCESSES = 65536
 _MOST_CHILDREN, _MOST_THREADS = 256, 1024
 _STATUS = re.compile(r"^(Uid|NSpid|SigPnd|ShdPnd):\s*(.*)$", re.MULTILINE)
@@ -76,12 +77,14 @@ def parse_stat(text: str) -> ProcessStat | None:
 
 def read_stat(proc: Path, pid: int) -> ProcessStat | None:
     """Return how process *pid* is; None when it is gone."""
-    return parse_stat(_read(f"{proc}/{pid}/stat"))
+    return parse_stat(read_or_empty(f"{proc}/{pid}/stat"))
 
 
 def read_status(proc: Path, pid: int) -> ProcessStatus:
     """Return more of process *pid*; a process that is gone has no user and no pids."""
-    found = {name: words.split() for name, words in _STATUS.findall(_read(f"{proc}/{pid}/status"))}
+    found = {
+        name: words.split() for name, words in _STATUS.findall(read_or_empty(f"{proc}/{pid}/status", _STATUS_BYTES))
+    }
     with suppress(ValueError, IndexError):
         pending = int(found.get("SigPnd", ["0"])[0], 16) | int(found.get("ShdPnd", ["0"])[0], 16)
         pids = tuple(int(word) for word in found.get("NSpid", ()))
@@ -101,40 +104,20 @@ def pid_namespace(proc: Path, pid: int | str) -> int | None:
 
 def pids_of(proc: Path) -> set[int]:
     """Return the processes there are."""
-    return {int(name) for name in _names(proc, _MOST_PROCESSES) if name.isdigit()}
+    return {int(name) for name in names(proc, _MOST_PROCESSES) if name.isdigit()}
 
 
 def live_threads(proc: Path, pid: int) -> int:
     """Return how many threads of *pid* still run; a process whose first thread ended looks like a zombie."""
-    names = (name for name in _names(f"{proc}/{pid}/task", _MOST_THREADS) if name.isdigit())
-    found = (parse_stat(_read(f"{proc}/{pid}/task/{name}/stat")) for name in names)
+    threads = (name for name in names(f"{proc}/{pid}/task", _MOST_THREADS) if name.isdigit())
+    found = (parse_stat(read_or_empty(f"{proc}/{pid}/task/{thread}/stat")) for thread in threads)
     return sum(1 for one in found if one and one.is_alive)
 
 
 def cpu_of_tree(proc: Path, stat: ProcessStat) -> float:
     """Return the seconds of CPU that a process and its children have used."""
-    children = (child for child in _read(f"{proc}/{stat.pid}/task/{stat.pid}/children").split() if child.isdigit())
+    children = (
+        child for child in read_or_empty(f"{proc}/{stat.pid}/task/{stat.pid}/children").split() if child.isdigit()
+    )
     stats = (read_stat(proc, int(child)) for child in islice(children, _MOST_CHILDREN))
     return stat.cpu + sum(one.cpu for one in stats if one)
-
-
-def _names(folder: Path | str, most: int) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in islice(entries, most):
-                yield entry.name
-    except OSError:
-        return
-
-
-def _read(path: str) -> str:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        return os.read(descriptor, _READ_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from agent import programs
 from agent.evidence.bounded import BoundedFile
-from agent.evidence.programs import ProgramError, run_program
+from agent.programs import KEPT_BYTES, ProgramError, run_program
 from tests.tools.evidence import FAILS, FLOODS, HANGS, Site, group_is_gone, within
 from tests.tools.sources import eventually
 
@@ -86,3 +87,23 @@ def test_it_hears_nothing_of_our_environment(site: Site, monkeypatch: pytest.Mon
     run(site, "#!/bin/sh\nenv\n")
     assert "hunter2" not in (site.root / "out").read_text()
     assert os.environ["AWS_SECRET_ACCESS_KEY"] == "hunter2"
+
+
+def test_of_what_one_says_the_end_is_kept_and_that_it_was_cut(site: Site) -> None:
+    site.program("x", f"#!/bin/sh\nhead -c {KEPT_BYTES} /dev/zero\necho\necho the end\nexit 4\n")
+    said = programs.run([str(site.programs / "x")], 20)
+    assert said.output.endswith("the end\n")
+    assert (len(said.output), said.cut, said.ok, said.status) == (KEPT_BYTES, True, False, 4)
+    assert str(said).endswith("ended with status 4: the end")
+
+
+def test_complaints_are_left_out_on_request(site: Site) -> None:
+    site.program("x", "#!/bin/sh\necho one\necho two >&2\n")
+    words = [str(site.programs / "x")]
+    assert (programs.run(words, 20).output, programs.run(words, 20, errors=False).output) == ("one\ntwo\n", "one\n")
+
+
+def test_one_that_did_not_begin_or_end_has_no_status(site: Site) -> None:
+    site.program("x", "#!/bin/sh\nexec sleep 60\n")
+    assert programs.run([str(site.programs / "none")], 1).status is None
+    assert programs.run([str(site.programs / "x")], 0.2).status is None

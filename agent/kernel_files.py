@@ -1,11 +1,14 @@
-"""Reads of sysfs that never surprise: at most a page, never a wait for a writer, one kind of error.
+"""Reads of /sys and /proc that never surprise: bounded, never a wait for a writer, one kind of error.
 
 Decides what "not there", "not readable" and "no number" are. A read may still block for as long as a device's firmware
-takes to answer; whoever polls says in its deadline how long that may be. It must not know what a file means.
+takes to answer; whoever polls says in its deadline how long that may be. One read is made: what a file of /proc with
+many records does not give at once is not asked for again. It must not know what a file means. Standard library only.
 """
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 PAGE = 4096  # an attribute of sysfs is at most a page (Documentation/filesystems/sysfs.rst)
@@ -23,7 +26,7 @@ Number = int | None | Unread
 """A counter: its value, None where the hardware does not have it, or why it could not be read."""
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: Path | str, limit: int = PAGE) -> str | None:
     """Return the stripped text at *path*; None when there is none; OSError when it cannot be read."""
     try:
         # Not blocking: should a pipe lie there, opening it would wait for a writer for ever.
@@ -31,17 +34,25 @@ def read_text(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        return os.read(descriptor, PAGE).decode("utf-8", "replace").strip()
+        return os.read(descriptor, limit).decode("utf-8", "replace").strip()
     finally:
         os.close(descriptor)
 
 
-def read_word(path: Path) -> str | None:
+def read_word(path: Path | str) -> str | None:
     """Return the text at *path*, or None when there is none or it cannot be read."""
     try:
         return read_text(path)
     except OSError:
         return None
+
+
+def read_or_empty(path: Path | str, limit: int = PAGE) -> str:
+    """Return the text at *path*, empty when there is none or it cannot be read."""
+    try:
+        return read_text(path, limit) or ""
+    except OSError:
+        return ""
 
 
 def read_number(path: Path) -> Number:
@@ -70,6 +81,16 @@ def entries(folder: Path) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(name for name in names if name.isascii() and name.isprintable())
+
+
+def names(folder: Path | str, most: int) -> Iterator[str]:
+    """Yield up to so many names in *folder* as they come, whatever they are; none when it cannot be listed."""
+    try:
+        with os.scandir(folder) as found:
+            for entry in islice(found, most):
+                yield entry.name
+    except OSError:
+        return
 
 
 def link_name(path: Path) -> str | None:
