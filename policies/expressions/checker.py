@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import cel
 
-from policies.expressions.members import ATTRIBUTE_ROOT, ATTRIBUTES, MEMBERS, NUMBERS, ROOTS, WORDS, is_member
+from policies.expressions.attributes import ATTRIBUTES
+from policies.expressions.members import ATTRIBUTE_ROOT, MEMBERS, NUMBERS, ROOTS, WORDS, is_member
 from policies.expressions.native import read_alternatives
 from policies.expressions.paths import MACROS, Path, closing, macros, paths
 from policies.expressions.tokens import NotAnExpressionError, Token, tokenise

@@ -11,6 +11,7 @@ from typing import Any
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
 from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Persistence, Severity, Source
+from policies.expressions.attributes import NUMERIC
 
 # Which GPU an instance family carries (Amazon EC2 user guide, "Accelerated computing instances"; read 2026-03).
 ARCHITECTURES: Mapping[str, str] = {
@@ -70,20 +71,9 @@ WORDS: Mapping[str, frozenset[str]] = {
 }
 """Members that hold one word of a closed list."""
 
-_XID = (
-    "xid gpu_instance compute_instance pid process link subcode fatal recovery_action recovery_action_before truncated "
-    "recovery caused_by symptom occurrence interrupt error_status action look_at decided_by"
-)
-_NUMBERS = ("event.count", "event.component.index", "event.component.link", "event.attributes.xid")
-NUMBERS = frozenset({*_NUMBERS, "event.attributes.sxid", "job.rank", "job.step", "job.epoch"})
+_NUMBERS = ("event.count", "event.component.index", "event.component.link", "job.rank", "job.step", "job.epoch")
+NUMBERS = frozenset({*_NUMBERS, *(f"event.attributes.{name}" for name in NUMERIC)})
 """Members that hold a number: comparing one with text never matches."""
-
-ATTRIBUTES: Mapping[str, frozenset[str]] = {
-    "gpu.xid": frozenset(_XID.split()),
-    "nvswitch.sxid": frozenset({"sxid", "fatal", "link", "detail", "truncated"}),
-    "host.oom_kill": frozenset({"pid", "process", "truncated"}),
-}
-"""Kinds whose attributes the vocabulary fixes: another name there is a slip. Other kinds are free."""
 
 
 def _word(value: object) -> object:
