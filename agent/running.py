@@ -1,6 +1,7 @@
 """The threads of the sources: begun, ended and begun anew by groups.
 
-Decides that two threads never work under one name: a source that does not end keeps its place, and its group says so.
+Decides that two threads never work under one name: a source that does not end keeps its place, and its group says so;
+when it ends at last, it begins anew.
 It must not know what a source does.
 """
 
@@ -34,6 +35,7 @@ class RunningSources:
         self._vitals = vitals
         self._begin = begin
         self._running: dict[str, _Running] = {}
+        self._next: dict[str, tuple[str, Run]] = {}  # what is to run where another does not end yet
 
     def start(self, group: str, sources: Mapping[str, Run]) -> None:
         """Begin *sources*, the whole of *group*."""
@@ -47,12 +49,25 @@ class RunningSources:
         """End what runs of *group* and begin *sources* instead; return those that did not end within *seconds*."""
         left = self._end([name for name, one in self._running.items() if one.group == group], seconds)
         for name in left:
-            log.error("a source does not end, and goes on with its old settings", extra={"source": name})
+            log.error("a source does not end; it begins with its new settings when it does", extra={"source": name})
+        self._next = {name: one for name, one in self._next.items() if one[0] != group}
+        self._next |= {name: (group, sources[name]) for name in left if name in sources}
         self.start(group, sources)
         return left
 
+    def step(self) -> None:
+        """Let go of what ended late, and begin what was to run in its place."""
+        for name in [name for name, one in self._running.items() if one.stop.is_set() and not one.thread.is_alive()]:
+            del self._running[name]
+            self._vitals.forget(name)
+            if name in self._next:
+                group, run = self._next.pop(name)
+                log.warning("a source that did not end has ended; it begins anew", extra={"source": name})
+                self.start(group, {name: run})
+
     def stop(self, seconds: float) -> list[str]:
         """End all; return those that did not within *seconds*."""
+        self._next = {}
         return self._end(list(self._running), seconds)
 
     @property

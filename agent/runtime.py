@@ -113,6 +113,7 @@ class Runtime:
         """Do what is due each second; never raises."""
         try:
             self._hung.step()
+            self._sources.step()
         except Exception:
             log.exception("the watch over the sources failed")
         self._stepped = time.monotonic()

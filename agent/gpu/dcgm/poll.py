@@ -19,6 +19,12 @@ _CLEARED_AFTER = 120.0
 _NVML_TELLS = ("pcie", "nvlink", "memory", "thermal", "power")
 _CRY_WOLF = ("thermal", "power")
 _FAILURE = "Failure"
+_PARTS = {
+    "gpu": ComponentType.GPU,
+    "switch": ComponentType.NVSWITCH,
+    "nvswitch": ComponentType.NVSWITCH,
+    "cpu": ComponentType.CPU,
+}
 _TOLD_ELSEWHERE = re.compile(r"\bXids?\b|\bIMEX\b", re.IGNORECASE)
 
 
@@ -47,9 +53,12 @@ def judge_report(incidents: list[Incident], *, nvml_is_read: bool) -> Iterator[H
 
 
 def _holds(incident: Incident, system: str) -> Holds:
-    part = ComponentType.NVSWITCH if "switch" in incident.entity.lower() else ComponentType.GPU
     severity = Severity.ERROR if incident.health == _FAILURE else Severity.WARNING
     attributes: dict[str, Scalar] = {"reason": system, "health": incident.health.lower()}
-    sighting = Sighting(Kind.GPU_HEALTH_FAILED, severity, Component(type=part, index=incident.number), attributes)
+    part = _PARTS.get(incident.entity.lower())
+    if part is None:  # an instance of MIG has a number of its own, which is no GPU's
+        attributes["device"] = f"{incident.entity} {incident.number}"
+    named = Component(type=part, index=incident.number) if part else Component(type=ComponentType.GPU)
+    sighting = Sighting(Kind.GPU_HEALTH_FAILED, severity, named, attributes)
     message = f"DCGM: {incident.entity} {incident.number}, {incident.system}: {incident.text or incident.health}"
     return Holds(sighting, message, cleared_after=_CLEARED_AFTER)

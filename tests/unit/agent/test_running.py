@@ -107,9 +107,29 @@ def test_a_source_that_does_not_end_is_never_begun_beside_itself(ill: Ill, runni
     assert running.restart("x", {"ill": second.run}, seconds=0.1) == ["ill"]
     assert running.names == ["ill"]
     assert second.rounds == 0
+    running.step()
+    assert running.names == ["ill"]
     ill.go_on.set()
-    assert running.restart("x", {"ill": second.run}) == []
-    eventually(goes_on(second))
+    eventually(lambda: running.step() or second.rounds > 0)  # type: ignore[func-returns-value]
+    assert running.names == ["ill"]
+
+
+def test_the_newest_settings_count_for_a_source_that_ends_late(ill: Ill, running: RunningSources) -> None:
+    second, third = Well(), Well()
+    running.start("x", {"ill": ill.hangs})
+    for well in (second, third):
+        running.restart("x", {"ill": well.run}, seconds=0.05)
+    ill.go_on.set()
+    eventually(lambda: running.step() or third.rounds > 0)  # type: ignore[func-returns-value]
+    assert second.rounds == 0
+
+
+def test_a_source_that_ends_late_and_is_wanted_no_more_is_forgotten(ill: Ill, running: RunningSources) -> None:
+    running.start("x", {"ill": ill.hangs})
+    running.restart("x", {"ill": Well().run}, seconds=0.05)
+    running.restart("x", {}, seconds=0.05)
+    ill.go_on.set()
+    eventually(lambda: running.step() or running.names == [])  # type: ignore[func-returns-value]
 
 
 def test_a_stop_ends_all(running: RunningSources) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from agent.gpu.dcgm.command import DcgmError, health_report
-from agent.gpu.dcgm.poll import DcgmPoll
+from agent.gpu.dcgm.poll import DcgmPoll, judge_report
 from agent.gpu.dcgm.report import BadReportError, Incident, parse_report
 from agent.polls.reading import NotHereError
 from tests.tools.polling import bench
@@ -50,6 +50,27 @@ def test_while_nvml_is_read_dcgm_tells_what_it_alone_knows() -> None:
 
 def test_without_nvml_it_tells_all_but_what_cries_wolf() -> None:
     assert reasons(FAILURE, nvml=False) == [("memory", "error", 0), ("inforom", "error", 0)]
+
+
+@pytest.mark.parametrize(
+    ("entity", "component", "device"),
+    [
+        ("GPU", {"type": "gpu", "index": 5}, None),
+        ("GPU_I", {"type": "gpu"}, "GPU_I 5"),
+        ("GPU_CI", {"type": "gpu"}, "GPU_CI 5"),
+        ("CPU", {"type": "cpu", "index": 5}, None),
+        ("Switch", {"type": "nvswitch", "index": 5}, None),
+        ("NvSwitch", {"type": "nvswitch", "index": 5}, None),
+    ],
+)
+def test_no_part_is_taken_for_another_of_the_same_number(
+    entity: str, component: dict[str, object], device: str | None
+) -> None:
+    incident = Incident(entity, 5, "InfoROM system", "Failure", "corrupt")
+    with bench() as work:
+        (event,) = work.take(list(judge_report([incident], nvml_is_read=True)), 0)
+    assert event["component"] == component
+    assert event["attributes"].get("device") == device
 
 
 def test_a_watch_that_is_well_again_is_over() -> None:
