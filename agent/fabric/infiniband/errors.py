@@ -79,7 +79,7 @@ def _holds(port: Port, limit: Limit, rise: int) -> Holds:
         "port": port.number,
         "reason": limit.counter,
         "rise": rise,
-        "within": int(limit.within),
+        "within_seconds": int(limit.within),
     }
     sighting = Sighting(Kind.NETWORK_PORT_ERRORS, limit.severity, port.component, attributes)
     return Holds(sighting, f"{limit.counter} of {port.device.name} rose by {rise} within {limit.within:.0f} s")

@@ -79,7 +79,10 @@ def _flapping(port: Port, past: dict[str, object], memory: Memory, now: Instant)
     if flaps < FLAPS:
         return None
     sighting = Sighting(
-        Kind.NETWORK_LINK_FLAPPING, Severity.ERROR, port.component, _about(port) | {"times": flaps, "within": 3600}
+        Kind.NETWORK_LINK_FLAPPING,
+        Severity.ERROR,
+        port.component,
+        _about(port) | {"times": flaps, "within_seconds": 3600},
     )
     return Holds(sighting, f"the link of {port.device.name} went down {flaps} times within an hour", again=3600.0)
 
