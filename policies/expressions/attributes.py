@@ -43,7 +43,7 @@ TABLE: Mapping[Kind, str] = {
     Kind.GPU_RESET: "",
     Kind.GPU_DRIVER_HUNG: "reason",
     Kind.GPU_HELD: f"{_TRAINER} state gpus threads#",
-    Kind.GPU_HEALTH_FAILED: "reason health",
+    Kind.GPU_HEALTH_FAILED: "reason health device",
     Kind.NVLINK_ERROR: "reason links health_mask#",
     Kind.NVLINK_DOWN: "links count#",
     Kind.NVSWITCH_SXID: "sxid# fatal? link# detail?",
