@@ -24,7 +24,8 @@ from policies.contract.errors import BadInputError
 from policies.contract.vocabulary import Kind
 from policies.coordination.notes import FindingNote
 
-_GPU = re.compile(r"^gpu:(?P<pci>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2})(?::|$)")  # Component.key
+# Component.key. A link of a GPU has the GPU's address: a reset of the GPU trains its links anew.
+_GPU = re.compile(r"^(?:gpu|nvlink):(?P<pci>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2})(?::|$)")
 _SERVICE_OF: Mapping[Kind, Service] = {
     Kind.FABRIC_MANAGER_ERROR: "nvidia-fabricmanager",
     Kind.IMEX_ERROR: "nvidia-imex",

@@ -10,16 +10,22 @@ from boto3.dynamodb.types import TypeSerializer
 
 from local.aws.server import EmbeddedAws
 from local.demo.errors import TookTooLongError
+from policies.contract.vocabulary import PolicyMode
 from policies.yaml_text import read_yaml
 
 SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
+ARMED = PolicyMode.ACTIVE.value
 _SERIALIZER = TypeSerializer()
 
 
 def shipped_policies() -> dict[str, dict[str, Any]]:
-    """Name -> document of every policy in `policies/shipped`."""
+    """Name -> document of every policy in `policies/shipped`, armed.
+
+    What touches hardware or a run ships in shadow. Here it acts, as after `relight policy push policies/shipped --mode
+    active`: a demo of decisions alone would show nothing.
+    """
     documents = [read_yaml(path.read_bytes()) for path in sorted(SHIPPED.glob("*.yaml"))]
-    return {document["name"]: document for document in documents if isinstance(document, dict)}
+    return {document["name"]: {**document, "mode": ARMED} for document in documents if isinstance(document, dict)}
 
 
 def put_policies(aws: EmbeddedAws, table: str, documents: Mapping[str, Mapping[str, Any]]) -> None:

@@ -173,6 +173,12 @@ def test_every_gpu_that_the_policy_found_is_reset_and_companions_are_left() -> N
     assert world.issued[0].command.params == {"gpus": [GPU, OTHER]}
 
 
+def test_the_gpu_at_this_end_of_a_link_is_the_one_to_reset() -> None:
+    world = World(note(f"nvlink:{GPU}:3", kind=Kind.NVLINK_DOWN), note(f"nvlink:{GPU}:4", kind=Kind.NVLINK_DOWN))
+    world.drive()
+    assert world.issued[0].command.params == {"gpus": [GPU]}
+
+
 def test_a_gpu_without_an_address_is_not_guessed() -> None:
     report = World(note("gpu:3")).drive()
     assert (report.status, "PCI address" in report.reason) == (RungStatus.FAILED, True)
