@@ -15,7 +15,7 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from tests.tools.envelopes import NOW, shipped_documents
 
-DOCUMENT = next(one for one in shipped_documents() if one["name"].startswith("xid-79"))
+DOCUMENT = {**next(one for one in shipped_documents() if one["name"].startswith("xid-79")), "mode": "active"}
 NAME = DOCUMENT["name"]
 
 

@@ -55,11 +55,11 @@ def test_an_edit_applies_with_the_next_batch_and_only_it_is_read() -> None:
     table = Counting(in_force())
     books = Rulebooks(table, MemoryTelemetry())
     books.current()
-    edit(table, mode="shadow")
+    edit(table, mode="active")
     table.read = 0
     changed = books.current()
     assert table.read == 1
-    assert next(rule.plan for rule in changed.rules if rule.name == NAME).mode is PolicyMode.SHADOW
+    assert next(rule.plan for rule in changed.rules if rule.name == NAME).mode is PolicyMode.ACTIVE
 
 
 def test_off_applies_without_reading_more() -> None:
