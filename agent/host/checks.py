@@ -76,4 +76,4 @@ def _try(name: str, poll: Poll, well: str) -> CheckResult:
     if unread:
         return CheckResult(name, ok=False, found=f"not measured: {', '.join(unread)}", hint=_HINT, allowed=False)
     holds = [one.message for one in readings if isinstance(one, Holds)]
-    return CheckResult(name, ok=True, found="; ".join(holds[:3]) or well)
+    return CheckResult(name, ok=True, found=f"measured, and not well: {'; '.join(holds[:3])}" if holds else well)

@@ -34,7 +34,8 @@ def _beats(settings: Settings) -> CheckResult:
     folder = settings.beats
     if not folder.is_dir():
         hint = f"Make it: install -d -m 1777 {folder}; mount it into the containers that train."
-        return CheckResult("beats", ok=True, found=f"{folder} is not there: no training beats, hangs go unseen. {hint}")
+        found = f"{folder} is not there: no training beats, hangs go unseen. {hint}"
+        return CheckResult("beats", ok=True, found=found, is_here=False)
     if not os.access(folder, os.R_OK | os.X_OK):
         return CheckResult("beats", ok=False, found=f"{folder} cannot be read", hint="Let the agent's user read it.")
     matched = Matcher(settings.procfs).match(read_beats(folder), since_boot())
@@ -49,7 +50,7 @@ def _processes(settings: Settings) -> CheckResult:
         return CheckResult("processes", ok=False, found=f"no processes at {settings.procfs}", hint=hint)
     if not os.access(f"{settings.procfs}/1/fd", os.R_OK):
         hint = "Run as root or with CAP_SYS_PTRACE: until then only processes that beat are known."
-        return CheckResult("processes", ok=False, found="who holds a GPU cannot be seen", hint=hint)
+        return CheckResult("processes", ok=False, found="who holds a GPU cannot be seen", hint=hint, allowed=False)
     return CheckResult("processes", ok=True, found=f"who holds one of {gpus} GPUs can be seen")
 
 
@@ -85,9 +86,9 @@ def _service(name: str, where: str, ask: Ask) -> CheckResult:
     if answer is Answer.WELL:
         return CheckResult(name, ok=True, found=f"answers at {where}")
     if answer in (Answer.ABSENT, Answer.REFUSED):
-        return CheckResult(name, ok=True, found=f"none at {where}: it is not watched until it answered once")
+        found = f"none at {where}: it is not watched until it answered once"
+        return CheckResult(name, ok=True, found=found, is_here=False)
     if answer is Answer.BARRED:
-        return CheckResult(
-            name, ok=False, found=f"{where} may not be asked", hint="Run as root, or leave it unwatched."
-        )
+        hint = "Run as root, or leave it unwatched."
+        return CheckResult(name, ok=False, found=f"{where} may not be asked", hint=hint, allowed=False)
     return CheckResult(name, ok=False, found=f"{where} is {answer.value}", hint=f"Look at the {name}'s own log.")

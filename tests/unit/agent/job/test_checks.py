@@ -35,11 +35,13 @@ def test_what_works_is_said(node: Path) -> None:
     assert told["processes"].found == "who holds one of 0 GPUs can be seen"
     assert told["cgroups"].found == "memory of version 2 is watched"
     assert told["runtime"].found.startswith("none at")
+    assert (told["runtime"].state, told["beats"].state) == ("not_here", "works")
 
 
 def test_what_does_not_work_says_what_to_do(tmp_path: Path) -> None:
     told = found(tmp_path)
     assert "install -d -m 1777" in told["beats"].found
+    assert told["beats"].state == "not_here"
     assert "hostPID" in told["processes"].hint
     assert "sysfs" in told["cgroups"].hint
 
