@@ -4,6 +4,7 @@ Decides whether a policy does what its author says it does. It must not know oth
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
@@ -19,18 +20,45 @@ HEARTBEAT_SECONDS = 30  # as agents send them
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)  # any moment will do
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """How one example ended: ``found`` findings, and which conditions could not be answered on the way."""
+
+    index: int
+    example: Example
+    found: int
+    unanswered: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ended as it says."""
+        return self.found == self.example.findings
+
+
+def outcomes(policy: Policy) -> list[Outcome]:
+    """Return how each example of *policy* ends."""
+    rulebook = compile_policies([switched_on(policy)])
+    found = []
+    for index, example in enumerate(policy.examples):
+        number, refused = _judge(tell(example), rulebook)
+        unanswered = dict.fromkeys(f"{one.field}: {one.path} {one.reason}" for one in refused)
+        found.append(Outcome(index, example, number, tuple(unanswered)))
+    return found
+
+
 def run_examples(policy: Policy) -> list[Problem]:
     """Return a problem for each example of *policy* that ends otherwise than it says."""
-    switched_on = policy.model_copy(update={"mode": PolicyMode.ACTIVE})
-    rulebook = compile_policies([AcceptedPolicy(switched_on, 1, "example")])
-    problems = []
-    for index, example in enumerate(policy.examples):
-        found, refused = _judge(_tell(example), rulebook)
-        if found != example.findings:
-            reason = f"says {example.findings} findings, but {found} come out ({example.says})."
-            hint = "; ".join(dict.fromkeys(f"{one.field}: {one.path} {one.reason}" for one in refused))
-            problems.append(Problem.of(f"examples.{index}", reason, hint or "Mend the policy or the example."))
-    return problems
+    return [_problem(one) for one in outcomes(policy) if not one.passed]
+
+
+def switched_on(policy: Policy) -> AcceptedPolicy:
+    """Return *policy* as it is tried: its examples say what it decides, whatever its mode."""
+    return AcceptedPolicy(policy.model_copy(update={"mode": PolicyMode.ACTIVE}), 1, "example")
+
+
+def _problem(one: Outcome) -> Problem:
+    reason = f"says {one.example.findings} findings, but {one.found} come out ({one.example.says})."
+    return Problem.of(f"examples.{one.index}", reason, "; ".join(one.unanswered) or "Mend the policy or the example.")
 
 
 def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, list[Refused]]:
@@ -43,7 +71,7 @@ def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, lis
     return found, refused
 
 
-def _tell(example: Example) -> list[Delivery]:
+def tell(example: Example) -> list[Delivery]:
     """Return the events in the order of time, and the heartbeats between and after them."""
     node = NodeIdentity(cluster="example", name="node-1", instance_id="i-1", instance_type=example.instance_type)
     story = sorted(enumerate(example.events), key=lambda told: (told[1].after, told[0]))
@@ -58,7 +86,14 @@ def _beat(node: NodeIdentity, moment: datetime) -> Delivery:
 
 def _deliver(node: NodeIdentity, seq: int, told: ExampleEvent) -> Delivery:
     moment = BEGIN + timedelta(seconds=told.after)
-    event = FaultEvent(
+    event = event_of(told, seq, moment)
+    envelope = Envelope(node=node, spool_id="example", first_seq=seq, sent_at=moment, events=(event,))
+    return Delivery(ParsedEnvelope(envelope), moment)
+
+
+def event_of(told: ExampleEvent, seq: int, moment: datetime) -> FaultEvent:
+    """Return the whole event that a few words stand for, as it happens at *moment*."""
+    return FaultEvent(
         id=stable_id("example", seq),
         seq=seq,
         kind=told.kind,
@@ -72,5 +107,3 @@ def _deliver(node: NodeIdentity, seq: int, told: ExampleEvent) -> Delivery:
         attributes=told.attributes,
         message=told.message,
     )
-    envelope = Envelope(node=node, spool_id="example", first_seq=seq, sent_at=moment, events=(event,))
-    return Delivery(ParsedEnvelope(envelope), moment)

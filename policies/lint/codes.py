@@ -54,7 +54,7 @@ CODES: Mapping[str, Mistake] = {
     "L211": Mistake(_W, "an alternative that is never true"),
     "L212": Mistake(_W, "`when` asks for no kind"),
     "L213": Mistake(_W, "`when` is true of most events there are"),
-    "L214": Mistake(_W, "an Xid or SXid asked of a kind that has none"),
+    "L214": Mistake(_W, "an attribute asked of kinds that do not bring it"),
     "L215": Mistake(_N, "a severity that leaves the worse ones out"),
     "L216": Mistake(_W, "words compared by their letters"),
     "L217": Mistake(_W, "a text test that everything passes"),

@@ -3,18 +3,16 @@
 Decides by the plain parts of a condition (`branches.py`); what those leave open is taken as meant.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from policies.contract.vocabulary import Kind
+from policies.expressions.attributes import ATTRIBUTES
+from policies.expressions.members import ATTRIBUTE_ROOT
 from policies.lint.branches import Branch, branches_of, implies, overlap
 from policies.lint.flaw import Flaw
 from policies.lint.reading import KIND, XID, Reading, kinds_of
 
-SXID = "event.attributes.sxid"
-_BRINGS = {
-    XID: frozenset({Kind.GPU_XID, Kind.GPU_LOST}),  # agent/parsers/xid.py; a lost GPU is told of by the line of Xid 79
-    SXID: frozenset({Kind.NVSWITCH_SXID}),
-}
+_OWN: Mapping[str, Kind] = {XID: Kind.GPU_XID, f"{ATTRIBUTE_ROOT}sxid": Kind.NVSWITCH_SXID}
 _BROAD = frozenset({"event.severity", "event.persistence", "event.source", "event.count", KIND})
 _TOO_MANY_KINDS = len(Kind) // 3
 
@@ -41,18 +39,13 @@ _OR = "One member holds one value: join alternatives by || or `in [...]`, and mi
 
 def _breadth(branch: Branch) -> Iterator[Flaw]:
     kinds = kinds_of(branch)
-    for path, bringers in _BRINGS.items():
-        asks = any(term.path == path for term in branch.terms)
-        if asks and kinds is None:
-            yield Flaw.of(
-                "L214",
-                "when",
-                f"{path} is asked of events of every kind.",
-                f'Ask for event.kind == "{min(bringers)}" too.',
-            )
+    for term in branch.terms:
+        kind = _OWN.get(term.path)
+        if kinds is None and kind is not None:
+            reason = f"{term.path} is asked of events of every kind."
+            yield Flaw.of("L214", "when", reason, f'Ask for event.kind == "{kind}" too.')
             return
-        if asks and kinds is not None and not kinds & bringers:
-            yield Flaw.of("L214", "when", f"{', '.join(sorted(kinds))} brings no {path}.", f"{min(bringers)} does.")
+    yield from _attributes(branch, kinds)
     if _is_broad(branch, kinds):
         yield Flaw.of("L213", "when", "it is true of most events there are.", 'Say which: event.kind == "...".')
     elif kinds is None:
@@ -62,6 +55,18 @@ def _breadth(branch: Branch) -> Iterator[Flaw]:
             "no kind is asked for, so that events of every kind are judged by it.",
             'Add event.kind == "...", or event.kind in [...].',
         )
+
+
+def _attributes(branch: Branch, kinds: frozenset[str] | None) -> Iterator[Flaw]:
+    """The loader looks at all alternatives together; here each has kinds of its own."""
+    if not kinds or not all(kind in ATTRIBUTES for kind in kinds):
+        return
+    known = frozenset().union(*(ATTRIBUTES[kind] for kind in kinds))
+    for path in dict.fromkeys(term.path for term in branch.terms if term.path.startswith(ATTRIBUTE_ROOT)):
+        name = path.removeprefix(ATTRIBUTE_ROOT)
+        if name not in known:
+            told = ", ".join(sorted(kinds)[:4])
+            yield Flaw.of("L214", "when", f"{told} brings no {name}, so this alternative is never answered.", _OR)
 
 
 def _is_broad(branch: Branch, kinds: frozenset[str] | None) -> bool:

@@ -19,6 +19,13 @@ from policies.lint.reading import Reading
 _ORDERED = ("<", "<=", ">", ">=")
 _SUMS = ("+", "-", "*", "/", "%")
 _TESTS = frozenset({"contains", "startsWith", "endsWith", "matches"})
+# Other numbers (a temperature, seconds) may have a fraction.
+_WHOLE = frozenset(
+    {
+        *("event.count", "event.component.index", "event.component.link", "event.attributes.xid"),
+        *("event.attributes.sxid", "job.rank", "job.step", "job.epoch"),
+    }
+)
 _PROBES = ("", "a", "NVRM: Xid (PCI:0000:53:00): 79, pid=1", "\x01 %")
 # What stands before the text in a log file, and not in the record that an agent reads: "[  123.456789] ", "kernel: ".
 _PREFIX = re.compile(r"\[ *\d+\.\d+\]|\bkernel: ?")
@@ -62,7 +69,7 @@ def _beside(path: Path, tokens: Sequence[Token]) -> tuple[str, Token | None]:
 def _numbers(path: Path, op: str, operand: Token | None) -> Iterator[tuple[str, str, str]]:
     if operand is None:
         return
-    whole = path.member in NUMBERS
+    whole = path.member in _WHOLE
     if operand.kind == "float" and op in {"==", "in"} and (whole or path.member.startswith(ATTRIBUTE_ROOT)):
         if whole and not float(operand.text).is_integer():
             yield "L218", f"{path.member} is a whole number, never {operand.text}.", "Write a whole number."
@@ -74,7 +81,7 @@ def _numbers(path: Path, op: str, operand: Token | None) -> Iterator[tuple[str, 
             f"CEL does not reckon a whole number with {operand.text}; it is unanswered.",
             f"Write double({path.member}).",
         )
-    if operand.kind == "string" and op in _ORDERED and whole:
+    if operand.kind == "string" and op in _ORDERED and path.member in NUMBERS:
         yield "L218", f"{path.member} is a number; compared with text it is unanswered.", "Leave the quotes out."
 
 

@@ -103,7 +103,11 @@ CASES: Sequence[Case] = (
     _asks("L213", 'event.severity in ["error", "critical"]', _X + 'event.severity in ["error", "critical"]'),
     _asks("L213", 'event.kind != "gpu.xid"', WHEN),
     _asks("L214", "event.attributes.xid == 79", WHEN),
-    _asks("L214", 'event.kind == "nvlink.error" && event.attributes.xid == 74', _X + "event.attributes.xid == 74"),
+    _asks(
+        "L214",
+        f'({WHEN}) || (event.kind == "gpu.held" && event.attributes.xid == 1)',
+        f'({WHEN}) || event.kind == "gpu.held"',
+    ),
     _asks("L215", WHEN + ' && event.severity == "error"', WHEN + ' && event.severity in ["error", "critical"]'),
     _asks("L216", WHEN + ' && event.severity >= "error"', WHEN + " && event.count >= 2"),
     _asks("L217", WHEN + ' && event.message.matches(".*")', WHEN + ' && event.message.matches("bus.*gone")'),

@@ -1,0 +1,210 @@
+"""Why each policy did or did not fire for what a node has sent.
+
+Decides nothing of its own: every event goes through `evaluate`, as triage has it, one by one; what came out is told
+beside the parts of each condition and the state of each count. It must not read a clock or a table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from policies.clock_correction import ClockCorrection
+from policies.contract.decisions import Finding
+from policies.contract.envelope import NodeIdentity, ParsedEnvelope
+from policies.contract.events import FaultEvent
+from policies.contract.times import format_time
+from policies.contract.vocabulary import Orchestrator, PolicyMode
+from policies.coordination.opening import lay_out_finding, why_nobody_acts
+from policies.coordination.rules import Rules
+from policies.coordination.switches import ALL_ACTIVE, Switches
+from policies.evaluator import Delivery, evaluate
+from policies.explain.asked import Asked, ask
+from policies.explain.standing import Standing, standing_of
+from policies.explain.verdicts import Outcome, Verdict
+from policies.expressions.members import NodeFacts
+from policies.findings import scope_of
+from policies.node_state import NodeState
+from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
+
+Snapshot = Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One event (None: a heartbeat) and what each policy made of it. ``known``: it had been received before."""
+
+    event: FaultEvent | None
+    node: NodeIdentity
+    moment: datetime
+    known: bool
+    verdicts: tuple[Verdict, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it for machines."""
+        event = self.event.model_dump(mode="json", exclude_none=True) if self.event else None
+        return {
+            "event": event,
+            "node": self.node.model_dump(mode="json"),
+            "moment": format_time(self.moment),
+            "known": self.known,
+            "policies": [verdict.document() for verdict in self.verdicts],
+        }
+
+
+@dataclass(frozen=True)
+class World:
+    """What is in force: ``accepted`` policies, those that are off among them, switches, who runs which cluster."""
+
+    accepted: Sequence[AcceptedPolicy]
+    switches: Switches = ALL_ACTIVE
+    orchestrators: Mapping[str, Orchestrator] | None = None
+    snapshot: Snapshot | None = None
+
+    def rules_for(self, cluster: str) -> Rules:
+        """Return coordinate's rules; a cluster that nobody told of is taken for one on EKS."""
+        return Rules({cluster: Orchestrator.EKS, **(self.orchestrators or {})})
+
+
+def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: datetime) -> list[Explained]:
+    """Return what each policy made of each event of *deliveries*, on top of the node's *state*, decided at *now*."""
+    rulebook = compile_policies(world.accepted)
+    told: list[Explained] = []
+    for delivery in deliveries:
+        for step, event in _steps(delivery):
+            judged = evaluate([step], state=state, rulebook=rulebook, now=now, snapshot=world.snapshot)
+            state = judged.state
+            known = event is not None and judged.events == 0
+            told.append(_explained(step, event, judged.findings, _After(world, rulebook, state, now), known=known))
+    return told
+
+
+def look_back(event: FaultEvent, node: NodeIdentity, *, state: str, world: World, now: datetime) -> Explained:
+    """Return how each policy stands to an *event* that triage has judged: *state* counts it already."""
+    after = _After(world, compile_policies(world.accepted), state, now)
+    facts = NodeFacts(node, world.snapshot or {})
+    return Explained(event, node, event.observed_at, known=True, verdicts=after.verdicts(event, facts, (), known=True))
+
+
+def _steps(delivery: Delivery) -> Iterator[tuple[Delivery, FaultEvent | None]]:
+    """Yield the envelope as it would be after each of its events: those before are repeats then."""
+    parsed, envelope = delivery.parsed, delivery.parsed.envelope
+    if not envelope.events:
+        yield delivery, None
+    for at, event in enumerate(envelope.events, 1):
+        part = envelope.model_copy(update={"events": envelope.events[:at]})
+        rejected = parsed.rejected if at == len(envelope.events) else ()
+        yield replace(delivery, parsed=ParsedEnvelope(part, rejected)), event
+
+
+def _explained(
+    step: Delivery, event: FaultEvent | None, findings: Sequence[Finding], after: "_After", *, known: bool
+) -> Explained:
+    envelope = step.parsed.envelope
+    node = NodeFacts(envelope.node, after.world.snapshot or {})
+    clock = ClockCorrection(envelope.sent_at, step.arrived_at)
+    seen = event.observed_at if event else envelope.sent_at
+    moment = datetime.fromtimestamp(clock.moment_ms(seen) / 1000, seen.tzinfo)
+    return Explained(event, envelope.node, moment, known, after.verdicts(event, node, findings, known=known))
+
+
+@dataclass(frozen=True)
+class _After:
+    """The state once an event was judged."""
+
+    world: World
+    rulebook: Rulebook
+    state: str
+    now: datetime
+
+    def verdicts(
+        self, event: FaultEvent | None, node: NodeFacts, findings: Sequence[Finding], *, known: bool
+    ) -> tuple[Verdict, ...]:
+        rules = {rule.name: rule for rule in self.rulebook.rules}
+        named = sorted(self.world.accepted, key=lambda one: one.policy.name)
+        return tuple(
+            self._verdict(rules.get(one.policy.name), one, event, node, findings, known=known) for one in named
+        )
+
+    def _verdict(
+        self,
+        rule: Rule | None,
+        accepted: AcceptedPolicy,
+        event: FaultEvent | None,
+        node: NodeFacts,
+        findings: Sequence[Finding],
+        *,
+        known: bool,
+    ) -> Verdict:
+        policy = accepted.policy
+        if rule is None:
+            return Verdict(policy.name, accepted.revision, PolicyMode.OFF, Outcome.OFF, "it is off: nobody asks it")
+        mine = tuple(finding for finding in findings if finding.policy.name == policy.name)
+        when = ask(policy.when, event, node) if event else None
+        unless = ask(policy.unless, event, node) if event and policy.unless is not None else None
+        standing = self._standing(rule, event, mine) if mine or _counts(when, unless) else None
+        outcome, reason = _outcome(rule, event, node, when, unless, standing, mine)
+        again = "it was counted when it first came; " if known and standing and not mine else ""
+        then = tuple(self._then(finding) for finding in mine)
+        return Verdict(
+            policy.name, accepted.revision, policy.mode, outcome, f"{again}{reason}", when, unless, standing, mine, then
+        )
+
+    def _standing(self, rule: Rule, event: FaultEvent | None, mine: Sequence[Finding]) -> Standing | None:
+        state = NodeState.load(self.state)
+        if state is None:
+            return None
+        component = mine[0].component if mine else event.component if event else None
+        return standing_of(state, rule, "node" if rule.per_node else scope_of(component), self.now)
+
+    def _then(self, finding: Finding) -> str:
+        rules = self.world.rules_for(finding.node.cluster)
+        layout = lay_out_finding(finding, rules)
+        switched = self.world.switches.why_not(finding.policy.name)
+        reason = why_nobody_acts(finding, layout, switched, self.now)
+        if reason:
+            return f"it is recorded: {reason}"
+        waits = f"after {finding.policy.settle_seconds:g} s " if finding.policy.settle_seconds else ""
+        approved = "once a person approves " if finding.policy.approval else ""
+        rungs = " → ".join(each.rung for each in layout.rungs)
+        return f"it opens an incident (or joins the node's): {waits}{approved}{rungs}"
+
+
+def _counts(when: Asked | None, unless: Asked | None) -> bool:
+    return when is not None and when.answer is True and not (unless is not None and unless.answer is True)
+
+
+def _outcome(
+    rule: Rule,
+    event: FaultEvent | None,
+    node: NodeFacts,
+    when: Asked | None,
+    unless: Asked | None,
+    standing: Standing | None,
+    mine: Sequence[Finding],
+) -> tuple[Outcome, str]:
+    if mine:
+        late = "; it is late: old events inform and never act by themselves" if mine[0].late else ""
+        return Outcome.FIRED, f"{standing}{late}" if standing else f"it fired{late}"
+    if event is None or when is None:
+        return Outcome.NO_MATCH, "a heartbeat tells it nothing"
+    if not _counts(when, unless):
+        return _unmet(when, unless)
+    if not rule.dwell and rule.distinct is not None and rule.distinct(event, node) is None:
+        return Outcome.UNANSWERED, "what count.distinct asks for is not there"
+    return _counted(standing)
+
+
+def _unmet(when: Asked, unless: Asked | None) -> tuple[Outcome, str]:
+    if when.answer is not True or unless is None:
+        outcome = Outcome.UNANSWERED if when.answer is None else Outcome.NO_MATCH
+        return outcome, "; ".join(str(part) for part in when.decisive())
+    return Outcome.EXCEPTED, "unless " + "; ".join(str(part) for part in unless.decisive())
+
+
+def _counted(standing: Standing | None) -> tuple[Outcome, str]:
+    if standing is None:
+        return Outcome.WAITS, "the node's state cannot be read"
+    if standing.told and standing.is_reached:
+        return Outcome.TOLD, f"{standing}; told already, which is enough until it is over"
+    return Outcome.WAITS, str(standing)

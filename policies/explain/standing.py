@@ -1,0 +1,110 @@
+"""Where a policy's count stands on one component of a node, as its state tells it.
+
+Decides nothing of its own: the count is asked by `Counter` how far it would be fulfilled if less were wanted, and
+`Dwell` since when a condition holds. It must not change the state.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from policies.contract.times import format_time
+from policies.node_state import NodeState
+from policies.rulebook import Rule
+from policies.windows import Counter, Fulfilled
+
+
+@dataclass(frozen=True)
+class Standing:
+    """``amount`` of ``needed`` ``of`` something within so many seconds, from ``since`` on; ``told``: which windows.
+
+    ``held``: the policy asks how long a condition holds (`for`), so that amount, needed and within are seconds.
+    """
+
+    scope: str
+    of: str
+    amount: float
+    needed: float
+    within: float
+    since: datetime | None = None
+    until: datetime | None = None
+    told: tuple[datetime, ...] = ()
+    held: bool = False
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it is enough."""
+        return self.amount >= self.needed
+
+    def __str__(self) -> str:
+        """Return it for people."""
+        if self.held:
+            since = f" since {_short(self.since)}" if self.since else ""
+            return f"it holds{since} on {self.scope}: {self.amount:g} s of {self.needed:g} s"
+        span = f", from {_short(self.since)} on" if self.since else ""
+        return f"{self.amount:g} of {self.needed:g} {self.of} on {self.scope} within {self.within:g} s{span}"
+
+    def document(self) -> dict[str, Any]:
+        """Return it for machines."""
+        return {
+            "scope": self.scope,
+            "of": self.of,
+            "amount": self.amount,
+            "needed": self.needed,
+            "within_seconds": self.within,
+            "since": format_time(self.since) if self.since else None,
+            "until": format_time(self.until) if self.until else None,
+            "told": [format_time(one) for one in self.told],
+        }
+
+
+def standing_of(state: NodeState, rule: Rule, scope: str, now: datetime) -> Standing:
+    """Return where *rule* stands on *scope*: of everything that *state* keeps, the newest window that holds most."""
+    key = f"{rule.name}|{scope}"
+    if rule.dwell:
+        return _lasting(state, rule, scope, now)
+    revision, points, told, *lasting = state.counter(key, rule.revision).dump()
+    fullest, amount = None, 0
+    low, high = 1, rule.measure.at_least
+    while low <= high:
+        wanted = (low + high) // 2
+        tried = Counter.load([rule.revision, points, [], *lasting])
+        windows = tried.fulfilled(replace(rule.measure, at_least=wanted), rule.revision)
+        if windows:
+            fullest, amount, low = windows[-1], wanted, wanted + 1
+        else:
+            high = wanted - 1
+    return _counted(rule, scope, amount, fullest, told if revision == rule.revision else [])
+
+
+def _counted(rule: Rule, scope: str, amount: int, window: Fulfilled | None, told: list[int]) -> Standing:
+    measure = rule.measure
+    of = "different values" if measure.distinct else "occurrences" if measure.occurrence else "events"
+    return Standing(
+        scope=scope,
+        of=of,
+        amount=amount,
+        needed=measure.at_least,
+        within=measure.within / 1000,
+        since=_moment(window.start) if window else None,
+        until=_moment(window.end) if window else None,
+        told=tuple(_moment(one) for one in told),
+    )
+
+
+def _lasting(state: NodeState, rule: Rule, scope: str, now: datetime) -> Standing:
+    key = f"{rule.name}|{scope}"
+    dwell = state.dwell(key) if key in state.dwells else None
+    since = dwell.holds_since() if dwell else None
+    moment = _moment(since) if since is not None else None
+    amount = max((now - moment).total_seconds(), 0.0) if moment else 0.0
+    told = (moment,) if dwell and moment and since is not None and dwell.told >= since else ()
+    return Standing(scope, "seconds", amount, rule.dwell / 1000, rule.dwell / 1000, moment, None, told, held=True)
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _short(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}Z" if moment else ""
