@@ -17,7 +17,7 @@ from infra.settings import Cluster, Deployment
 from local.demo.report import STAGES, Report
 from policies import model
 from policies.checkpoints.layouts import LAYOUTS
-from policies.contract.vocabulary import Action
+from policies.contract.vocabulary import Action, Kind
 from policies.expressions.members import MEMBERS
 from policies.loader import load_text
 
@@ -142,6 +142,14 @@ def test_every_field_is_described(page: str, described: type[BaseModel]) -> None
 def test_no_setting_is_described_that_is_not_there() -> None:
     table = text_of("docs/agent.md").split("## Settings")[1].split("## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(Settings.model_fields)
+
+
+def test_every_kind_that_the_agent_measures_is_described() -> None:
+    modules = [path for folder in ("gpu", "fabric", "host", "job") for path in (ROOT / "agent" / folder).rglob("*.py")]
+    named = {name for path in modules for name in re.findall(r"\bKind\.([A-Z_]+)\b", path.read_text(encoding="utf-8"))}
+    assert len(named) > 40
+    text = text_of("docs/agent.md")
+    assert {Kind[name].value for name in named if f"`{Kind[name].value}`" not in text} == set()
 
 
 def test_every_member_and_action_of_a_policy_is_described() -> None:
