@@ -99,6 +99,8 @@ def _absent(terms: Terms, event: FaultEvent, node: NodeFacts) -> str | None:
     for term, read in terms:
         value = read(event, node)
         if value is None:
+            if term.is_presence:
+                return None
             absent = absent or term.path
         elif not term.holds(value):
             return None
@@ -112,7 +114,9 @@ def compile_expression(text: str) -> Expression:
     names = {path.member for path in paths(tokens) if is_member(path.member)}
     return Expression(
         text=text,
-        alternatives=tuple(tuple((term, reader_of(term.path)) for term in one.terms) for one in alternatives),
+        alternatives=tuple(
+            tuple((term, reader_of(term.path)) for term in (*one.terms, *one.present)) for one in alternatives
+        ),
         program=None if all(one.whole for one in alternatives) else cel.compile(text),
         members=tuple((name, reader_of(name)) for name in sorted(names)),
     )

@@ -1,4 +1,4 @@
-"""Answers plain conditions (`a == 1 && b in ["x"] || c == 2`) without CEL, with the same answers.
+"""Answers plain conditions (`has(a) && a == 1 && b in ["x"] || c == 2`) without CEL, with the same answers.
 
 Decides which terms of an expression are plain and what they say. A missing member is no answer; as in CEL, one false
 term makes a conjunction false even then, and one true alternative the whole true. A property test holds it against CEL.
@@ -24,19 +24,23 @@ class Term:
     negated: bool
     texts: frozenset[str | int]
     flags: frozenset[bool]
+    is_presence: bool = False
 
     def holds(self, value: Any) -> bool:  # noqa: ANN401 - a member may hold any scalar
         """Say whether the member, which is there, fulfils the term. As in CEL, True is not 1, but 79.0 is 79."""
+        if self.is_presence:
+            return True
         found = value in self.flags if isinstance(value, bool) else value in self.texts
         return found is not self.negated
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The plain terms of one alternative; ``whole`` when it has no others."""
+    """The plain comparisons of one alternative, and the members it asks to be there; ``whole`` when that is all."""
 
     terms: tuple[Term, ...]
     whole: bool
+    present: tuple[Term, ...] = ()
 
 
 def read_alternatives(tokens: Sequence[Token]) -> tuple[Conjunction, ...]:
@@ -54,7 +58,8 @@ def _read_conjunction(tokens: Sequence[Token]) -> Conjunction:
     parts = _split(tokens, "&&")
     terms = [_term(part) for part in parts]
     plain = tuple(term for term in terms if term is not None)
-    return Conjunction(plain, whole=len(plain) == len(parts))
+    present = tuple(term for part in parts if (term := _presence(part)) is not None)
+    return Conjunction(plain, len(plain) + len(present) == len(parts), present)
 
 
 def _unwrap(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -74,6 +79,13 @@ def _split(tokens: Sequence[Token], *joints: str) -> list[Sequence[Token]]:
             parts.append(tokens[start:at])
             start = at + 1
     return [*parts, tokens[start:]]
+
+
+def _presence(tokens: Sequence[Token]) -> Term | None:
+    """Return the term of `has(member)`, which is answered whether the member is there or not."""
+    called = len(tokens) > 1 and tokens[0].kind == "name" and tokens[0].text == "has" and tokens[1].is_op("(")
+    path = _member(tokens[2:-1]) if called and closing(tokens, 1) == len(tokens) - 1 else None
+    return None if path is None else Term(path, negated=False, texts=frozenset(), flags=frozenset(), is_presence=True)
 
 
 def _term(tokens: Sequence[Token]) -> Term | None:

@@ -59,7 +59,7 @@ def _literal(value: str | int | bool) -> str:
 
 def _term(draw: st.DrawFn) -> str:
     path = draw(st.sampled_from(PATHS))
-    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains"]))
+    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains", "has"]))
     operand = _literal(draw(LITERALS))
     if form == "in":
         return f"{path} in [{', '.join(map(_literal, draw(st.lists(LITERALS, max_size=4))))}]"
@@ -67,6 +67,8 @@ def _term(draw: st.DrawFn) -> str:
         return f"{operand} == {path}"
     if form == "contains":
         return 'event.message.contains("x")'
+    if form == "has":
+        return f"has({path})"
     return f"{path} {form} {operand}"
 
 
@@ -143,6 +145,8 @@ def test_what_the_index_knows_beforehand_changes_no_answer(text: str, event: Fau
         'event.kind == "gpu.xid" && event.attributes.xid == 79',
         'event.kind == "gpu.ecc_uncorrected" && node.gpu_architecture in ["ampere", "hopper", "blackwell"]',
         'event.attributes["xid"] in [13, 31]',
+        'event.kind == "gpu.xid" && has(event.attributes.fatal) && event.attributes.fatal == true',
+        "has(job.id)",
         'event.kind == "gpu.xid" || event.attributes.xid == 79',
         '(event.kind == "gpu.xid" && event.attributes.xid == 79) || event.kind == "gpu.lost"',
     ],
@@ -158,6 +162,8 @@ def test_plain_policies_need_no_cel(text: str) -> None:
         'event.kind == "gpu.xid" || !(event.attributes.xid == 79)',
         'event.kind == "gpu.xid" && (event.attributes.xid == 79 || event.count == 2)',
         '!(event.kind == "gpu.xid")',
+        "!has(job.id)",
+        "has(node.network_path)",
         "node.in_maintenance",
         "event.attributes.ratio == 0.5",
         'event.kind == "gpu.xid" ? true : false',
