@@ -9,20 +9,23 @@ not know how processes are read.
 Sources: kernel/exit.c (do_exit: exit_files before exit_notify, which makes the zombie); proc_pid_stat(5) for states.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from agent.job.rhythm import Bounds
 from agent.job.table import ProcessTable
 from agent.job.trainer import Trainer
 from agent.parsers.sighting import Sighting
-from agent.polls.reading import Holds, Instant, Memory, Reading
+from agent.polls.reading import Holds, Instant, Memory, NotMeasured, Reading
 from agent.proc import PF_EXITING, cpu_of_tree, live_threads, read_stat, read_status
 from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType, Kind, Severity
 
+Json = dict[str, Any]  # pid -> its start, when it last worked, CPU until then; or pid -> its start
 HELD_AFTER_SECONDS = 60.0
+_HELD = frozenset({Kind.GPU_HELD})
 _LONGEST_HANG_SECONDS = 120.0
 _IDLE_SHARE, _IDLE_SECONDS = 0.002, 0.2  # watchdogs and monitors in a process that hangs still tick a little
 
@@ -48,7 +51,7 @@ def judge_looked(looked: Looked, bounds: Bounds) -> Holds | None:
     """Return what is wrong with one process."""
     one, state = looked.trainer, looked.trainer.process.state
     if looked.is_held:
-        return _held(looked) if one.is_holding else None
+        return _held(looked) if _holds_on(looked) else None
     if one.beats is not None or not one.is_training:
         return None
     soon = min(bounds.hang_after, _LONGEST_HANG_SECONDS)
@@ -60,6 +63,10 @@ def judge_looked(looked: Looked, bounds: Bounds) -> Holds | None:
     if looked.idle_for >= bounds.slow_phase:
         return _hung(looked, Severity.WARNING, f"has used no CPU for {looked.idle_for:.0f} s")
     return None
+
+
+def _holds_on(looked: Looked) -> bool:
+    return looked.is_held and looked.trainer.is_holding
 
 
 def _hung(looked: Looked, severity: Severity, how: str, after: float = 0.0) -> Holds:
@@ -104,17 +111,27 @@ class HungPoll:
     def __init__(self, table: ProcessTable, proc: Path, bounds: Bounds) -> None:
         """Nothing was looked at yet."""
         self._table, self._proc, self._bounds = table, proc, bounds
-        self._worked: dict[
-            int, tuple[float, float, float]
-        ] = {}  # pid -> its start, when it last worked, CPU until then
+        self._worked: Json = {}
 
     def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
-        """Return who hangs, and who cannot end."""
-        del memory
+        """Return who hangs, and who cannot end; *memory* holds since when, for an agent that begins anew."""
         here = [one for one in self._table.now() if one.gone_at is None]
-        self._worked = {one.pid: self._worked[one.pid] for one in here if one.pid in self._worked}
+        known = memory.get("worked", {})
+        self._worked = memory["worked"] = {str(one.pid): known[str(one.pid)] for one in here if str(one.pid) in known}
         looked = [found for one in here if (found := self._look(one, now.ticks))]
-        return [wrong for one in looked if (wrong := judge_looked(one, self._bounds))]
+        held = {str(one.trainer.pid): one.trainer.process.started for one in looked if _holds_on(one)}
+        unseen = self._unseen(memory.get("held", {}), {str(one.pid) for one in here})
+        memory["held"] = held | unseen
+        unknown = [NotMeasured(_HELD, Component(type=ComponentType.PROCESS, index=int(pid))) for pid in unseen]
+        return [*(wrong for one in looked if (wrong := judge_looked(one, self._bounds))), *unknown]
+
+    def _unseen(self, held: Json, here: Collection[str]) -> Json:
+        """Return those that could not end and are still there, though nothing shows any more that they hold a GPU.
+
+        A process that ends closes its files before it lets go of its GPU, so who looks for the first time sees none.
+        """
+        stats = {pid: read_stat(self._proc, int(pid)) for pid in held if pid not in here}
+        return {pid: held[pid] for pid, stat in stats.items() if stat and stat.started == held[pid]}
 
     def _look(self, trainer: Trainer, ticks: float) -> Looked | None:
         """Return how it is at this moment: the table's state may be older than the flags that are read here."""
@@ -132,9 +149,9 @@ class HungPoll:
 
     def _idle_for(self, one: Trainer, ticks: float) -> float:
         used = cpu_of_tree(self._proc, one.process)
-        started, when, before = self._worked.get(one.pid, (0.0, ticks, -1.0))
+        started, when, before = self._worked.get(str(one.pid), (0.0, ticks, -1.0))
         worked = used - before > _IDLE_SECONDS + _IDLE_SHARE * (ticks - when) or used < before
         if before < 0 or started != one.process.started or worked:
-            self._worked[one.pid] = one.process.started, ticks, used
+            self._worked[str(one.pid)] = [one.process.started, ticks, round(used, 2)]
             return 0.0
-        return ticks - when
+        return float(ticks - when)

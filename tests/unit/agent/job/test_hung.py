@@ -22,7 +22,12 @@ class World:
     def __init__(self, folder: Path, work: Bench) -> None:
         self.folder, self.proc, self.work, self.second = folder, folder / "proc", work, 0.0
         (self.proc / "driver/nvidia").mkdir(parents=True)
-        table = ProcessTable(folder / "beats", self.proc, lambda: LATE + self.second)
+        self.begin()
+
+    def begin(self) -> None:
+        """Look with eyes that saw nothing yet, at what the spool says."""
+        self.work.restart()
+        table = ProcessTable(self.folder / "beats", self.proc, lambda: LATE + self.second)
         self.poll = HungPoll(table, self.proc, Bounds(hang_after=60, slow_phase=600))
 
     def process(self, **more: Any) -> None:  # noqa: ANN401
@@ -131,6 +136,23 @@ def test_one_whose_first_thread_ended_and_another_cannot_keeps_its_gpu(world: Wo
     world.look_for(10)
     (event,) = world.look_for(90, state="Z", flags=0x404, threads=("Z", "D"))
     assert (event["kind"], event["attributes"]["state"], event["attributes"]["threads"]) == ("gpu.held", "Z", 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "more"),
+    [("T", {}), ("D", {}), ("S", {}), ("D", {"killed": True}), ("D", {"flags": 0x404, "files": ()})],
+    ids=["stopped", "in the kernel", "idle", "killed", "ending"],
+)
+def test_an_agent_that_begins_anew_neither_ends_nor_repeats_what_it_told(
+    world: World, state: str, more: dict[str, Any]
+) -> None:
+    world.look_for(10)
+    (onset,) = world.look_for(600 if state == "S" else 120, state=state, **more)
+    world.begin()
+    assert world.look_for(300, state=state, **more) == []
+    (world.proc / "10" / "stat").unlink()
+    (over,) = world.look_for(60)
+    assert (over["attributes"]["of"], over["attributes"]["occurrence"]) == (onset["kind"], onset["id"])
 
 
 def test_a_plain_zombie_holds_nothing(world: World) -> None:
