@@ -26,7 +26,8 @@ class LeakPoll:
 
     def measure(self, memory: Memory, now: Instant) -> Sequence[Reading]:
         """See `Poll`. OSError when the node's figures cannot be read."""
-        del memory
         self._began = now.ticks if self._began is None else self._began
         found = self.judge.take(self.read(), now.ticks)
-        return found if now.ticks - self._began >= max(WINDOWS_SECONDS) else [*found, _UNKNOWN]
+        young = now.ticks - self._began < max(WINDOWS_SECONDS)
+        memory["warned"] = bool(found) or (young and memory.get("warned", False))
+        return [*found, _UNKNOWN] if young and memory["warned"] else found
