@@ -1,0 +1,142 @@
+"""What other control planes got wrong and policies can get right; what is not theirs stands in NOT_COVERED.md."""
+
+from datetime import timedelta
+
+import pytest
+
+from policies.contract.decisions import Finding
+from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
+from policies.contract.events import Component, FaultEvent
+from policies.contract.identifiers import stable_id
+from policies.contract.rungs import Rung
+from policies.contract.vocabulary import Action, ComponentType, Kind, Orchestrator, PolicyMode, Source
+from policies.coordination.plan import lay_out
+from policies.coordination.states import IncidentStatus
+from policies.evaluator import Delivery, evaluate
+from policies.model import Example, Policy
+from policies.rulebook import AcceptedPolicy, compile_policies
+from tests.tools.decision_table import DecisionTable
+from tests.tools.envelopes import delivery, event, policy, rules
+from tests.tools.incidents import CLUSTER, JOB, START, ask, findings
+from tests.tools.incidents import at as later
+from tests.tools.incidents import finding as found_on
+from tests.tools.shipped_host_faults import from_aws, health, state
+from tests.tools.shipped_stories import fired, judged, policies_by_name
+
+SHIPPED = sorted(policies_by_name().values(), key=lambda one: one.name)
+by_name = pytest.mark.parametrize("shipped", SHIPPED, ids=lambda one: one.name)
+replacing = pytest.mark.parametrize(
+    "shipped",
+    [one for one in SHIPPED if Action.REPLACE_NODE in one.do and one.dwell is None],  # `for`: see NOT_COVERED.md
+    ids=lambda one: one.name,
+)
+
+
+def armed(one: Policy) -> Policy:
+    return one.model_copy(update={"mode": PolicyMode.ACTIVE})
+
+
+def played(one: Policy, story: Example, ago: timedelta = timedelta(0)) -> list[Finding]:
+    """Return what *one* finds in its *story*, seen *ago* and told now."""
+    node = NodeIdentity(cluster=CLUSTER, name="n", instance_id="i-1", instance_type=story.instance_type)
+    book = compile_policies([AcceptedPolicy(one, 1, "hash")])
+    told, made = "", list[Finding]()
+    for seq, each in enumerate(sorted(story.events, key=lambda each: each.after)):
+        moment = START + timedelta(seconds=each.after)
+        seen = FaultEvent(
+            id=stable_id("example", seq),
+            seq=seq,
+            kind=each.kind,
+            severity=each.severity,
+            source=Source.KERNEL_LOG,
+            observed_at=moment - ago,
+            first_observed_at=moment - ago,
+            count=each.count,
+            component=each.component,
+            job=each.job,
+            attributes=each.attributes,
+        )
+        sent = ParsedEnvelope(Envelope(node=node, spool_id="s", first_seq=seq, sent_at=moment, events=(seen,)))
+        outcome = evaluate([Delivery(sent, moment)], state=told, rulebook=book, now=moment)
+        told, made = outcome.state, [*made, *outcome.findings]
+    return made
+
+
+@replacing
+def test_a_condition_of_eight_days_ago_that_is_told_now_replaces_nothing(shipped: Policy) -> None:
+    story = next(one for one in shipped.examples if one.findings)
+    for old in played(armed(shipped), story, timedelta(days=8)):
+        table = DecisionTable()
+        table.take(0, findings(old))
+        assert table.incident.status is IncidentStatus.CLOSED
+        assert not table.incident.acted
+        assert "too long to act on it" in table.incident.timeline[-1].detail
+
+
+@by_name
+def test_a_rehearsal_finds_exactly_what_the_armed_policy_finds(shipped: Policy) -> None:
+    for story in shipped.examples:
+        shadow = played(shipped.model_copy(update={"mode": PolicyMode.SHADOW}), story)
+        assert [one.id for one in shadow] == [one.id for one in played(armed(shipped), story)]
+
+
+@pytest.mark.parametrize("word", ["stopping", "stopped", "shutting-down", "terminated"])
+def test_an_instance_that_leaves_is_lost_already_it_is_fenced_and_replaced_and_never_drained(word: str) -> None:
+    assert fired(judged(state(word))) == {"instance-lost"}
+    lost = policies_by_name()["instance-lost"]
+    layout = lay_out(lost.do, orchestrator=Orchestrator.EKS, has_job=True, maybe_dead=True)
+    rungs = [each.rung for each in layout.rungs]
+    assert rungs.index(Rung.FENCE_NODE) < rungs.index(Rung.SUSPEND_JOB) < rungs.index(Rung.REPLACE_NODE)
+    assert rungs.index(Rung.VERIFY_NODE) < rungs.index(Rung.RESUME_JOB)
+    assert Action.DRAIN not in {*lost.do, *lost.otherwise}
+
+
+def test_a_scheduled_reboot_ends_no_instance_and_a_retirement_asks_first() -> None:
+    told = from_aws("AWS Health Event", health("AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED"))
+    assert [each.policy.do for each in judged(told)] == [(Action.ALERT,)]
+    retired = policies_by_name()["instance-retirement-scheduled"]
+    table = DecisionTable()
+    table.take(0, findings(found_on(policy=armed(retired).plan(1), kind=Kind.INSTANCE_RETIREMENT_SCHEDULED)))
+    assert table.answer(60, ask(table.incident.id)).verdict != "act"
+    assert not table.incident.acted
+
+
+def test_in_a_pool_of_four_two_are_mended_at_once_and_the_third_says_why_it_waits() -> None:
+    panic = armed(policies_by_name()["host-panic"]).plan(1)
+    table = DecisionTable()
+    table.take(0, findings(*(found_on(f"i-{n}", policy=panic, kind=Kind.HOST_PANIC, job=None) for n in range(3))))
+    answers = [table.answer(30 + n, ask(one.id)) for n, one in enumerate(table.incidents)]
+    assert [each.verdict for each in answers] == ["act", "act", "parked"]
+    assert "budget" in answers[-1].reason
+
+
+@by_name
+def test_no_budget_is_a_share_that_a_small_pool_rounds_down_to_nothing(shipped: Policy) -> None:
+    assert all(limit.at_most for limit in shipped.limits.values())
+
+
+def test_a_gang_of_many_nodes_is_restarted_once_as_a_whole() -> None:
+    died = armed(policies_by_name()["rank-died"]).plan(1)
+    table = DecisionTable()
+    for number in range(150):
+        one = found_on(f"i-{number}", policy=died, job=JOB, kind=Kind.PROCESS_EXITED, seen=later(number / 10))
+        table.take(number / 10, findings(one))
+    rungs = [each.rung for each in table.incident.rungs]
+    assert rungs.index(Rung.SUSPEND_JOB) < rungs.index(Rung.RESUME_JOB)
+    assert Rung.RESTART_PROCESS not in rungs
+
+
+def test_a_gpu_that_was_exchanged_has_another_uuid_and_the_same_place() -> None:
+    slot = "0000:18:00"
+    before, after = (Component(type=ComponentType.GPU, pci=slot, uuid=uuid) for uuid in ("GPU-old", "GPU-new"))
+    lasting = policy(when='event.kind == "gpu.overheated"', **{"for": "5m"}, do=["alert"])
+    ill = event(0, 0, kind=Kind.GPU_OVERHEATED, component=before)
+    well = event(1, 60, kind=Kind.CONDITION_CLEARED, component=after, attributes={"of": "gpu.overheated"})
+    book = rules(lasting)
+    first = evaluate([delivery(ill)], state="", rulebook=book, now=delivery(ill).arrived_at)
+    second = evaluate([delivery(well)], state=first.state, rulebook=book, now=delivery(well).arrived_at)
+    beat = delivery(sent=600, arrived=600)
+    third = evaluate([beat], state=second.state, rulebook=book, now=beat.arrived_at)
+    assert (first.findings, second.findings, third.findings) == ((), (), ())
+    still = evaluate([beat], state=first.state, rulebook=book, now=beat.arrived_at)
+    assert len(still.findings) == 1  # it would have been told, had the new GPU not been well
