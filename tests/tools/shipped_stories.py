@@ -1,6 +1,6 @@
 """What the shipped policies make of one physical fault: events as agents send them, who fires, which act leads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,7 +12,7 @@ from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
 from policies.contract.events import Component, FaultEvent, JobRef, Scalar
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import Action, ComponentType, Kind, Severity, Source
-from policies.evaluator import Delivery, evaluate
+from policies.evaluator import Delivery, Evaluation, evaluate
 from policies.loader import load_text
 from policies.model import Policy
 from policies.rulebook import Rulebook
@@ -90,17 +90,26 @@ def rulebook() -> Rulebook:
 
 
 def judged(told: Iterable[Told], instance_type: str = P5) -> Sequence[Finding]:
-    """Return what all shipped policies find, in one batch for each moment."""
+    """Return what all shipped policies find, in one batch for each event."""
+    return [finding for outcome in _outcomes(told, instance_type) for finding in outcome.findings]
+
+
+def unanswered(told: Iterable[Told], instance_type: str = P5) -> set[str]:
+    """Return which conditions of which policies could not be answered."""
+    refused = (each for outcome in _outcomes(told, instance_type) for each in outcome.refused)
+    return {f"{each.policy}, {each.field}: {each.path} {each.reason}" for each in refused}
+
+
+def _outcomes(told: Iterable[Told], instance_type: str) -> Iterator[Evaluation]:
     node = NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type=instance_type, boot_id="b")
-    state, found = "", list[Finding]()
+    state = ""
     ordered = sorted(enumerate(told), key=lambda one: (one[1].after, one[0]))
     for seq, (_place, one) in enumerate(ordered):
         envelope = Envelope(node=node, spool_id="s", first_seq=seq, sent_at=at(one.after), events=(_event(seq, one),))
         delivery = Delivery(ParsedEnvelope(envelope), at(one.after))
         outcome = evaluate([delivery], state=state, rulebook=rulebook(), now=at(one.after))
         state = outcome.state
-        found += outcome.findings
-    return found
+        yield outcome
 
 
 def fired(findings: Iterable[Finding]) -> set[str]:

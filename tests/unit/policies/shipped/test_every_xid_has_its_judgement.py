@@ -20,6 +20,7 @@ from tests.tools.shipped_stories import (
     judged,
     lead,
     policies_by_name,
+    unanswered,
 )
 
 CATALOG = sorted(xid_catalog().values(), key=lambda entry: entry.code)
@@ -45,6 +46,7 @@ def xids(text: str) -> set[int]:
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: str(entry.code))
 def test_a_code_of_the_catalogue_is_never_passed_over(entry: XidEntry, instance_type: str) -> None:
     assert judged(told(entry.code), instance_type)
+    assert unanswered(told(entry.code), instance_type) == set()
 
 
 def test_the_fallback_excepts_exactly_the_codes_that_others_judge() -> None:

@@ -9,7 +9,7 @@ import itertools
 import pytest
 
 from tests.tools.shipped_faults import FAULTS, Fault
-from tests.tools.shipped_stories import RANKS, TOUCHING, fired, judged, lead, policies_by_name
+from tests.tools.shipped_stories import RANKS, TOUCHING, fired, judged, lead, policies_by_name, unanswered
 
 CONTAINED = "xid-94-contained-memory-error"
 DIFFER = {
@@ -46,3 +46,9 @@ def test_each_difference_is_shown_by_a_fault_and_its_first_is_the_graver() -> No
         graver, lesser = (max(RANKS[action] for action in policies[name].do) for name in pair)
         assert graver > lesser
         assert any({*pair} <= names for names in shown)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.says)
+def test_no_policy_asks_an_ordinary_fault_for_what_it_does_not_have(fault: Fault) -> None:
+    """It would be no match, and set the alarm on unanswered conditions off each time."""
+    assert unanswered(fault.told, fault.instance_type) == set()
