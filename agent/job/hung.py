@@ -17,7 +17,7 @@ from typing import Any
 from agent.job.rhythm import Bounds
 from agent.job.table import ProcessTable
 from agent.job.trainer import Trainer
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Holds, Instant, Memory, NotMeasured, Reading
 from agent.proc import PF_EXITING, cpu_of_tree, live_threads, read_stat, read_status
 from policies.contract.events import Component, Scalar
@@ -88,16 +88,15 @@ def _component(looked: Looked) -> Component:
 
 def _attributes(looked: Looked) -> dict[str, Scalar]:
     one = looked.trainer
-    told: dict[str, Scalar | None] = {
-        "pid": one.pid,
-        "process": one.process.name,
-        "rank": one.rank,
-        "step": one.step,
-        "state": one.process.state,
-        "gpus": ",".join(map(str, sorted(one.gpus))) or None,
-        "threads": looked.threads or None,
-    }
-    return {name: value for name, value in told.items() if value is not None}
+    return known(
+        pid=one.pid,
+        process=one.process.name,
+        rank=one.rank,
+        step=one.step,
+        state=one.process.state,
+        gpus=",".join(map(str, sorted(one.gpus))) or None,
+        threads=looked.threads or None,
+    )
 
 
 def _who(looked: Looked) -> str:

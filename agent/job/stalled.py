@@ -15,10 +15,10 @@ from agent.job.beat import Phase
 from agent.job.matching import Matched
 from agent.job.rhythm import Bounds, Rhythm, follow_beat
 from agent.job.table import ProcessTable
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Holds, Instant, Memory, Reading
 from agent.proc import PF_EXITING, ProcessStat, cpu_of_tree, read_status
-from policies.contract.events import Component, Scalar
+from policies.contract.events import Component
 from policies.contract.vocabulary import ComponentType, Kind, Severity
 
 _BUSY = 0.5  # of a core
@@ -56,24 +56,24 @@ def judge_stalled(watched: Iterable[Watched], bounds: Bounds, died: Iterable[str
 
 def _holds(one: Watched, *, waits: bool) -> Holds:
     beat, rhythm = one.matched.beat, one.rhythm
-    attributes: dict[str, Scalar | None] = {
-        "pid": one.process.pid,
-        "process": one.process.name,
-        "rank": beat.rank,
-        "step": beat.step,
-        "phase": beat.phase.name.lower(),
-        "stalled_seconds": round(rhythm.silent, 1),
-        "allowed_seconds": round(rhythm.allowed, 1),
-        "learned_step_seconds": None if rhythm.usual is None else round(rhythm.usual, 3),
-        "state": one.process.state,
-        "cpu_busy": None if one.cpu is None else one.cpu >= _BUSY,
-        "symptom": True if waits else None,
-    }
+    attributes = known(
+        pid=one.process.pid,
+        process=one.process.name,
+        rank=beat.rank,
+        step=beat.step,
+        phase=beat.phase.name.lower(),
+        stalled_seconds=round(rhythm.silent, 1),
+        allowed_seconds=round(rhythm.allowed, 1),
+        learned_step_seconds=None if rhythm.usual is None else round(rhythm.usual, 3),
+        state=one.process.state,
+        cpu_busy=None if one.cpu is None else one.cpu >= _BUSY,
+        symptom=True if waits else None,
+    )
     sighting = Sighting(
         Kind.TRAINING_STALLED,
         Severity.ERROR,
         Component(type=ComponentType.PROCESS, index=one.process.pid),
-        {name: value for name, value in attributes.items() if value is not None},
+        attributes,
     )
     usual = _UNKNOWN_AFTER_SECONDS if rhythm.usual is None else _STEPS_AFTER * rhythm.usual
     return Holds(sighting, _words(one), after=min(_LONGEST_AFTER_SECONDS, usual))

@@ -24,6 +24,11 @@ class Sighting:
     persistence: Persistence = Persistence.UNKNOWN
 
 
+def known(**told: Scalar | None) -> dict[str, Scalar]:
+    """Return the attributes of *told* that somebody knows: those that are not None."""
+    return {name: value for name, value in told.items() if value is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class LineParser:
     """One family of faults. Only records that hold one of *words* are worth a call of *parse*.

@@ -16,11 +16,12 @@ from agent.coalesce import Seen
 from agent.events import EventMaker
 from agent.parsers.sighting import Sighting
 from agent.polls.reading import Happened, Holds, Instant, Memory, NotMeasured, Reading
+from agent.polls.stored import dump_sighting, load_sighting
 from agent.spool.spool import MAX_EVENTS_AN_APPEND, Spool
 from agent.spool.state import Progress
 from policies.contract.events import Component, FaultEvent, Scalar
 from policies.contract.times import format_time, parse_time
-from policies.contract.vocabulary import Kind, Persistence, Severity
+from policies.contract.vocabulary import Kind, Severity
 
 STORE_SECONDS = 15.0  # how often memory alone is written: what a crash makes a poll count again from
 BURST_SECONDS = 10.0
@@ -93,7 +94,7 @@ class PollWork:
             notes: dict[str, Scalar] = {"ongoing": True, "occurrence": state["occurrence"]}
             event = event.model_copy(update={"attributes": {**event.attributes, **notes}})
         state |= {"told": now.ticks, "rank": rank, "cleared_after": reading.cleared_after, "recovery": reading.recovery}
-        state["sighting"] = _dump(reading.sighting)
+        state["sighting"] = dump_sighting(reading.sighting)
         return [event]
 
     def _clear(self, holding: set[str], unknown: Sequence[NotMeasured], now: Instant) -> list[FaultEvent]:
@@ -115,7 +116,7 @@ class PollWork:
         return told
 
     def _cleared(self, state: Json, now: Instant) -> FaultEvent:
-        before = _load(state["sighting"])
+        before = load_sighting(state["sighting"])
         lasted = round(state["well"] - state["since"], 1)
         attributes: dict[str, Scalar] = {**before.attributes, "of": before.kind.value, "lasted_seconds": lasted}
         attributes["occurrence"] = state["occurrence"]
@@ -128,7 +129,11 @@ class PollWork:
         state = self._happened.get(reading.key)
         if state is not None and now.ticks - state["told"] < BURST_SECONDS:
             if not state["more"]:
-                state |= {"first": format_time(now.at), "sighting": _dump(reading.sighting), "message": reading.message}
+                state |= {
+                    "first": format_time(now.at),
+                    "sighting": dump_sighting(reading.sighting),
+                    "message": reading.message,
+                }
             state["more"] += reading.count
             return []
         more = state["more"] if state else 0
@@ -152,7 +157,7 @@ class PollWork:
         state = self._happened[key]
         since, count = parse_time(state["first"]), state["more"]
         self._happened[key] = {"told": now.ticks, "more": 0}
-        return self._event(_load(state["sighting"]), state["message"], now, count=count, since=since)
+        return self._event(load_sighting(state["sighting"]), state["message"], now, count=count, since=since)
 
     def _event(
         self, sighting: Sighting, message: str, now: Instant, *, count: int = 1, since: datetime | None = None
@@ -197,20 +202,3 @@ def _is_broken_off(state: Json, reading: Holds, now: Instant) -> bool:
 def _since(state: Json, now: Instant) -> datetime:
     """When a condition began, by the clock as it is now: the wall clock may have been set since."""
     return now.at - timedelta(seconds=max(0.0, now.ticks - state["since"]))
-
-
-def _dump(sighting: Sighting) -> Json:
-    component = sighting.component.model_dump(mode="json", exclude_none=True) if sighting.component else None
-    return {
-        "kind": sighting.kind.value,
-        "severity": sighting.severity.value,
-        "component": component,
-        "attributes": dict(sighting.attributes),
-        "persistence": sighting.persistence.value,
-    }
-
-
-def _load(stored: Json) -> Sighting:
-    component = Component.model_validate(stored["component"]) if stored["component"] else None
-    sighting = Sighting(Kind(stored["kind"]), Severity(stored["severity"]), component, stored["attributes"])
-    return replace(sighting, persistence=Persistence(stored["persistence"]))

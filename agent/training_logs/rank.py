@@ -15,7 +15,7 @@ from agent.coalesce import Seen
 from agent.follow.reader import LogRecord
 from agent.job_file import JobSource
 from agent.parsers.rank_log import LossWatch
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.parsers.training import parse_training_line
 from agent.training_logs.whereabouts import Progress, read_name
 from policies.contract.events import JobRef, Scalar
@@ -75,13 +75,12 @@ class RankLog:
 
     def _where(self) -> dict[str, Scalar]:
         """What the log itself tells, so that an event says it even where nobody knows the job."""
-        told: dict[str, Scalar | None] = {
-            "rank": self._name.rank,
-            "step": self._progress.step,
-            "epoch": self._progress.epoch,
-            "pod": self._name.pod or None,
-        }
-        return {name: value for name, value in told.items() if value is not None}
+        return known(
+            rank=self._name.rank,
+            step=self._progress.step,
+            epoch=self._progress.epoch,
+            pod=self._name.pod or None,
+        )
 
     def job(self, seen: Seen) -> JobRef | None:
         """Return the job and where it is, as far as anything tells."""

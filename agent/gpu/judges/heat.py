@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from agent.gpu.nvml.snapshot import Detail, Gpu
 from agent.gpu.parts import gpu_part, unread
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Holds, Reading
 from policies.contract.events import Scalar
 from policies.contract.vocabulary import Kind, Severity
@@ -27,11 +27,11 @@ def _judge(gpu: Gpu, detail: Detail) -> Iterator[Reading]:
     if core is None:
         yield unread(gpu, Kind.GPU_OVERHEATED)
     elif core:
-        said = _said(temperature=detail.temperature, margin=detail.margin)
+        said = known(temperature=detail.temperature, margin=detail.margin)
         yield _hot(gpu, "core", said)
     temperature, limit = detail.memory_temperature, detail.memory_limit
     if temperature is not None and limit is not None and temperature >= limit:
-        yield _hot(gpu, "memory", _said(temperature=temperature, limit=limit))
+        yield _hot(gpu, "memory", known(temperature=temperature, limit=limit))
 
 
 def _core_is_hot(detail: Detail) -> bool | None:
@@ -40,10 +40,6 @@ def _core_is_hot(detail: Detail) -> bool | None:
     if detail.temperature is not None and detail.slowdown_temperature is not None:
         return detail.temperature >= detail.slowdown_temperature
     return None
-
-
-def _said(**values: int | None) -> dict[str, Scalar]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _hot(gpu: Gpu, part: str, values: dict[str, Scalar]) -> Holds:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from agent.gpu.nvml.snapshot import Gpu
 from agent.gpu.parts import gpu_part, unread
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Holds, Reading
 from policies.contract.catalog.xid import occurrence_key
 from policies.contract.events import Scalar
@@ -44,8 +44,7 @@ def _holds(gpu: Gpu, kind: Kind) -> Holds:
     occurrence = occurrence_key(_XID_REMAPPED, gpu.pci)
     attributes: dict[str, Scalar] = {"occurrence": occurrence} if occurrence else {}
     if gpu.detail:
-        taken = {"rows_remapped": gpu.detail.rows_remapped, "pages_retired": gpu.detail.pages_retired}
-        attributes |= {name: count for name, count in taken.items() if count is not None}
+        attributes |= known(rows_remapped=gpu.detail.rows_remapped, pages_retired=gpu.detail.pages_retired)
     severity = Severity.CRITICAL if failed else Severity.WARNING
     sighting = Sighting(kind, severity, gpu_part(gpu), attributes, Persistence.PERMANENT)
     return Holds(sighting, f"GPU {gpu.index}: {_SAID[kind]}", again=3600.0)

@@ -12,11 +12,10 @@ from collections.abc import Iterable
 
 from agent.gpu.nvml.snapshot import GpuEvent
 from agent.gpu.parts import named
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Happened
 from agent.xid_ledger import XidLedger
 from policies.contract.catalog.xid import describe_xid, occurrence_key
-from policies.contract.events import Scalar
 from policies.contract.vocabulary import ComponentType, Kind
 
 XID_EVENT = 0x8  # nvmlEventTypeXidCriticalError
@@ -54,9 +53,7 @@ class XidDesk:
 def _happened(event: GpuEvent) -> Happened:
     code = event.data
     entry = describe_xid(code)
-    instances = {"gpu_instance": event.gpu_instance, "compute_instance": event.compute_instance}
-    mig: dict[str, Scalar] = {name: value for name, value in instances.items() if value is not None}
-    attributes: dict[str, Scalar] = {"xid": code, **mig}
+    attributes = known(xid=code, gpu_instance=event.gpu_instance, compute_instance=event.compute_instance)
     if entry.bucket == "symptom":
         attributes["symptom"] = True
     if occurrence := occurrence_key(code, event.pci):

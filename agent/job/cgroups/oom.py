@@ -12,9 +12,9 @@ from pathlib import Path
 
 from agent.job.cgroups.names import owner_of
 from agent.job.cgroups.tree import CgroupTree, Kills
-from agent.parsers.sighting import Sighting
+from agent.parsers.sighting import Sighting, known
 from agent.polls.reading import Happened, Instant, Memory, NotHereError, Reading
-from policies.contract.events import Component, Scalar
+from policies.contract.events import Component
 from policies.contract.vocabulary import ComponentType, Kind, Severity
 
 _NAME_KEPT = 300
@@ -25,23 +25,23 @@ _CONTAINER = Component(type=ComponentType.CONTAINER)
 def judge_kills(kills: Kills) -> Happened:
     """Return what happened."""
     owner, by_node = owner_of(kills.cgroup), not kills.limited
-    attributes: dict[str, Scalar | None] = {
-        "cgroup": kills.cgroup[-_NAME_KEPT:],
-        "container": owner.container or None,
-        "pod_uid": owner.pod_uid or None,
-        "unit": owner.unit or None,
-        "slurm_job": owner.slurm_job or None,
-        "step_id": owner.slurm_step or None,
-        "by": "node" if by_node else "limit",
-        "limited": kills.limited[-_NAME_KEPT:] if kills.limited != kills.cgroup and not by_node else None,
-        "limit_bytes": kills.limit_bytes,
-        "symptom": True if by_node else None,
-    }
+    attributes = known(
+        cgroup=kills.cgroup[-_NAME_KEPT:],
+        container=owner.container or None,
+        pod_uid=owner.pod_uid or None,
+        unit=owner.unit or None,
+        slurm_job=owner.slurm_job or None,
+        step_id=owner.slurm_step or None,
+        by="node" if by_node else "limit",
+        limited=kills.limited[-_NAME_KEPT:] if kills.limited != kills.cgroup and not by_node else None,
+        limit_bytes=kills.limit_bytes,
+        symptom=True if by_node else None,
+    )
     sighting = Sighting(
         Kind.CONTAINER_OOM_KILL,
         Severity.INFO if by_node else Severity.ERROR,
         _CONTAINER,
-        {name: value for name, value in attributes.items() if value is not None},
+        attributes,
     )
     return Happened(sighting, _words(kills), kills.count)
 

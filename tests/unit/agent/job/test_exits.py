@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from agent.job.ends import FOLLOWS_SECONDS
 from agent.job.exit_listener import Ended, ListeningError, parse_ended
-from agent.job.exits import FOLLOWS_SECONDS, ExitPoll, Exits
+from agent.job.exits import ExitPoll, Exits
 from agent.job.table import ProcessTable
 from tests.tools.beats import beat, process
 from tests.tools.polling import LATE, Bench, bench
