@@ -9,6 +9,7 @@ from agent.fabric.infiniband.errors import judge_errors
 from agent.fabric.infiniband.links import judge_links
 from agent.fabric.infiniband.ports import Port, function_of, is_physical, read_ports
 from agent.fabric.infiniband.vanished import judge_vanished
+from agent.fabric.rises import looked
 from agent.polls.reading import Instant, Memory, NotHereError, Reading
 
 
@@ -30,7 +31,9 @@ class InfinibandPorts:
         readings = judge_vanished(
             adapters, memory, partial(function_of, self.sysfs), exclusive=exclusive_namespaces(self.sysfs)
         )
-        return readings + judge_links(ports, memory, now, self.expected) + judge_errors(ports, memory, now)
+        readings += [*judge_links(ports, memory, now, self.expected), *judge_errors(ports, memory, now)]
+        looked(memory, now)
+        return readings
 
     def _ports(self, device: RdmaDevice) -> list[Port]:
         try:

@@ -145,6 +145,27 @@ def test_error_counters_are_judged_by_how_fast_they_rise(
     ] * told
 
 
+@pytest.mark.parametrize(
+    ("counter", "rise", "told"),
+    [
+        ("hw_counters/out_of_sequence", 100_000, 0),  # 28 a second for an hour
+        ("hw_counters/out_of_sequence", 400_000, 1),
+        ("counters/link_error_recovery", 200, 0),
+        ("counters/link_downed", 20, 1),
+        ("counters/local_link_integrity_errors", 1, 1),
+    ],
+)
+def test_what_rose_while_nobody_looked_is_no_sudden_rise(
+    node: Path, work: Bench, counter: str, rise: int, told: int
+) -> None:
+    """An agent that is begun again after an hour sees all of the hour at once."""
+    polled(work, InfinibandPorts(node), 0, 10, 20)
+    work.restart()
+    path = port(node, "mlx5_0") / counter
+    write(path, int(path.read_text()) + rise)
+    assert len(polled(work, InfinibandPorts(node), 3620, 3630)) == told
+
+
 def test_a_link_of_two_levels_may_have_120_symbol_errors_an_hour(node: Path, work: Bench) -> None:
     write(port(node, "mlx5_8") / "rate", "100 Gb/sec (4X EDR)")
     poll = InfinibandPorts(node)
