@@ -25,11 +25,6 @@ from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
 
 
-def sources_of(wiring: Wiring) -> dict[str, Run]:
-    """Return what to run for each source that the settings ask for."""
-    return {name: run for group in GROUPS.values() for name, run in group(wiring).items()}
-
-
 def log_sources(wiring: Wiring) -> dict[str, Run]:
     """Return what reads logs."""
     settings, node, spool, clock = wiring.settings, wiring.node, wiring.spool, wiring.clock

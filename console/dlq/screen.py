@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from console.ago import ago
 from console.dlq.model import DeadQueue, Outcome
 from console.dlq.overview import Overview
 from console.dlq.parts import name_of
@@ -101,13 +102,7 @@ class Screen:
             print(text, file=sys.stderr, flush=True)
 
     def _ago(self, moment: datetime | None) -> str:
-        if moment is None:
-            return "-"
-        seconds = max(int((self.now - moment).total_seconds()), 0)
-        for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-            if seconds >= 2 * length:
-                return f"{seconds // length} {unit} ago"
-        return f"{seconds} s ago"
+        return "-" if moment is None else ago(self.now, moment)
 
     @staticmethod
     def _json(document: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from console.ago import ago
 from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
@@ -40,7 +41,7 @@ class Screen:
             status = Text(each.outcome or each.status, style=_STATUSES[each.status])
             at = each.current.rung if each.status.is_open and each.current else ""
             run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
-            row = (status, node, run, each.policy.name, at, self._ago(each.updated_at), each.reason)
+            row = (status, node, run, each.policy.name, at, ago(self.now, each.updated_at), each.reason)
             table.add_row(each.id[:_SHORT], *(cell if isinstance(cell, Text) else Text(cell) for cell in row))
         out = Console()
         out.print(table)
@@ -52,7 +53,7 @@ class Screen:
             self._json(document.whole(incident))
             return
         out = Console(soft_wrap=True)
-        status = Text(f"{incident.status} {self._ago(incident.updated_at)}", style=_STATUSES[incident.status])
+        status = Text(f"{incident.status} {ago(self.now, incident.updated_at)}", style=_STATUSES[incident.status])
         out.print(Text(f"incident {incident.id}", style="bold"), status)
         for name, value in _head(incident):
             out.print(Text(f"{name:<10}", style="dim"), Text(value))
@@ -85,13 +86,6 @@ class Screen:
             self._json(document.closed_document(incident, before))
             return
         print(f"{incident.id} is closed: {incident.reason or incident.outcome}")
-
-    def _ago(self, moment: datetime) -> str:
-        seconds = max(int((self.now - moment).total_seconds()), 0)
-        for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-            if seconds >= 2 * length:
-                return f"{seconds // length} {unit} ago"
-        return f"{seconds} s ago"
 
     @staticmethod
     def _json(found: dict[str, Any]) -> None:
