@@ -8,7 +8,7 @@ Source: proc_pid_mountinfo(5). A container's overlays, bind mounts and secrets r
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.kernel_files import link_name
@@ -20,7 +20,10 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mount. ``path`` is as the node sees it; ``options`` are the mount's, ``super_options`` the file system's."""
+    """One mount. ``path`` is as the node sees it; ``options`` are the mount's, ``super_options`` the file system's.
+
+    ``closed``: the oldest mount of the file system is itself read-only, as only somebody who remounts it makes it.
+    """
 
     device: str  # major:minor
     root: str
@@ -29,6 +32,7 @@ class Mount:
     kind: str
     source: str
     super_options: frozenset[str]
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,18 @@ def _plain(text: str) -> str:
 
 
 def by_device(mounts: Iterable[Mount]) -> list[Mount]:
-    """Return for each file system the mount that stands for it: writable, of its root rather than a part, short."""
+    """Return for each file system the mount that stands for it: writable, of its root rather than a part, short.
+
+    The kernel lists mounts in the order in which they were made.
+    """
     chosen: dict[str, Mount] = {}
+    closed: dict[str, bool] = {}
     for mount in mounts:
+        closed.setdefault(mount.device, "ro" in mount.options)
         held = chosen.get(mount.device)
         if held is None or _rank(mount) < _rank(held):
             chosen[mount.device] = mount
-    return list(chosen.values())
+    return [replace(mount, closed=True) if closed[mount.device] else mount for mount in chosen.values()]
 
 
 def _rank(mount: Mount) -> tuple[bool, bool, int]:

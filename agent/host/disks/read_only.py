@@ -1,9 +1,10 @@
 """Which file systems the kernel took the right to write from.
 
 A file system that finds itself broken turns read-only for all, while each mount of it still says rw: that contradiction
-is the sign. Where somebody mounts or remounts read-only both say ro, and that is no fault. Two more things are asked,
-since a read-only device mounted by a sloppy program looks alike: that it is a file system one writes to, and that it
-was meant to be (it was writable in this boot, or has an `errors=` rule, or stands in fstab without ro).
+is the sign. Where somebody mounts or remounts read-only both say ro, and that is no fault. Bind mounts of it, which
+containers have by the dozen, still say rw then: the oldest mount counts. Two more things are asked, since a read-only
+device mounted by a sloppy program looks alike: that it is a file system one writes to, and that it was meant to be (it
+was writable in this boot, or has an `errors=` rule, or stands in fstab without ro).
 
 Pure. It must not know what broke the file system; the kernel's log tells that.
 """
@@ -29,6 +30,8 @@ def is_writable(mount: Mount) -> bool:
 def judge(mount: Mount, device: str, *, meant: bool) -> Holds | None:
     """Return the fault of *mount*; *meant*: it was writable before, or somebody wrote down that it should be."""
     if mount.kind not in KINDS or is_writable(mount) or "ro" in mount.options:
+        return None
+    if mount.closed and _EMERGENCY not in mount.super_options:
         return None
     if not (meant or _EMERGENCY in mount.super_options or "errors=remount-ro" in mount.super_options):
         return None

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.host.disks.mountinfo import mounts_of_node
+from agent.host.disks.mountinfo import by_device, mounts_of_node
 from agent.host.disks.poll import DiskPoll
 from agent.host.disks.read_only import judge, meant_writable
 from agent.host.mounts.topic import look
-from tests.tools.mounts import mount
+from tests.tools.mounts import mount, mounts
 from tests.tools.polling import bench
 
 
@@ -45,6 +45,20 @@ def test_what_is_well_or_meant_to_be_read_only_is_no_fault(line: str) -> None:
 
 def test_a_device_that_could_never_be_written_to_is_no_fault() -> None:
     assert not broken("1 1 253:0 / /verity rw - ext4 /dev/dm-0 ro", meant=False)
+
+
+def test_what_somebody_remounts_stays_no_fault_though_bind_mounts_of_it_still_say_writable() -> None:
+    text = (
+        "40 1 259:1 / /data {} - ext4 /dev/nvme1n1 {}\n"
+        "90 1 259:1 / /pods/1/data rw - ext4 /dev/nvme1n1 {}\n"
+        "91 1 259:1 /a /pods/2/data ro - ext4 /dev/nvme1n1 {}\n"
+    )
+    remounted, aborted, said = (
+        by_device(mounts(text.format(mount, *[system] * 3)))
+        for mount, system in (("ro", "ro"), ("rw", "ro"), ("ro", "rw,emergency_ro"))
+    )
+    assert [judge(one, "nvme1n1", meant=True) for one in remounted] == [None]
+    assert [judge(one, "nvme1n1", meant=True) is not None for one in (*aborted, *said)] == [True, True]
 
 
 def test_fstab_says_what_is_meant() -> None:
@@ -98,8 +112,13 @@ def test_a_real_file_system_that_aborts_is_told_and_a_real_one_that_is_remounted
     with bench() as work:
         before = [event for event in work.poll(poll, 0) if event["attributes"].get("mount") == str(disk)]
         assert before == []
+        bound = tmp_path / "volume"
+        bound.mkdir()
+        subprocess.run(["mount", "--bind", disk, bound], check=True)
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        assert [event for event in work.poll(poll, 10) if event["kind"] == "storage.read_only"] == []
         subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+        subprocess.run(["umount", bound], check=True)
         subprocess.run(["mount", "-o", "remount,abort", disk], check=True)
         with pytest.raises(OSError, match="Read-only"):
             (disk / "x").write_text("x")
