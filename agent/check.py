@@ -23,15 +23,13 @@ from agent.identity import InstanceMetadata, identify
 from agent.job.checks import checks as check_job
 from agent.journal.child import PROGRAM
 from agent.main import find_region, utc_now
-from agent.rights import KERNEL_LOG, missing
+from agent.rights import KERNEL_LOG, journal_is_readable, missing
 from agent.settings import Settings, load_settings
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import SpoolInUseError, open_spool
 from agent.training_logs.selection import matching
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
-
-_JOURNALS = ("/var/log/journal", "/run/log/journal")
 
 
 def check_node(config: Path | None, environ: Mapping[str, str]) -> Iterator[CheckResult]:
@@ -109,7 +107,7 @@ def _journal(settings: Settings) -> str:
     if shutil.which(PROGRAM) is None:
         files = ", ".join(settings.service_logs) or "nowhere"
         return f"there is no {PROGRAM} here: what services say is read from {files}"
-    if os.geteuid() and not any(os.access(folder, os.R_OK) for folder in _JOURNALS):
+    if os.geteuid() and not journal_is_readable():
         msg = "the journal cannot be read."
         raise DependencyError(msg, hint="Add the agent's user to the group systemd-journal.")
     return f"{len(settings.journal_units)} units are followed"

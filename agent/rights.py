@@ -34,7 +34,7 @@ def missing(settings: Settings, capabilities: int | None = None, user: int | Non
     root = (os.geteuid() if user is None else user) == 0
     if not _may_open(settings.kernel_log):
         yield Missing(KERNEL_LOG, "CAP_SYSLOG")
-    if settings.journal_units and not root and not _any_readable(_JOURNALS):
+    if settings.journal_units and not root and not journal_is_readable():
         yield Missing("the journal", "the group systemd-journal")
     if not _has(has, _SYS_PTRACE):
         yield Missing("other users' processes (who holds a GPU, rank, flight recorder)", "CAP_SYS_PTRACE")
@@ -69,8 +69,9 @@ def _has(capabilities: int, bit: int) -> bool:
     return bool(capabilities >> bit & 1)
 
 
-def _any_readable(paths: tuple[str, ...]) -> bool:
-    there = [path for path in paths if Path(path).exists()]
+def journal_is_readable() -> bool:
+    """Tell whether this process may read systemd's journal; where there is none, nothing forbids it."""
+    there = [path for path in _JOURNALS if Path(path).exists()]
     return not there or any(os.access(path, os.R_OK) for path in there)
 
 
