@@ -1,7 +1,6 @@
 """Whatever lies in /sys, a poll says what it could not read, or that there is nothing; it never fails otherwise."""
 
 import os
-import tempfile
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from agent.fabric.efa.poll import EfaPresence, EfaTraffic
 from agent.fabric.infiniband.poll import InfinibandPorts
 from agent.polls.reading import NotHereError, Poll
+from tests.tools.agent_events import memory_folder
 from tests.tools.polling import Bench, bench
 
 NAMES = st.sampled_from(["mlx5_0", "rdmap79s0", "x", "..y", "\u00e9", "\udcff", "a b", "0000:4f:00.0"])
@@ -71,7 +71,7 @@ def look(work: Bench, poll: Poll, second: int) -> None:
 def test_no_tree_makes_a_poll_fail_in_a_way_that_is_not_foreseen(
     tree: list[tuple[str, str, str, bytes]], changes: list[tuple[str, str, bytes]]
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with memory_folder() as folder:
         sysfs = Path(folder)
         devices = sysfs / "class/infiniband"
         for name, leaf, kind, content in tree:

@@ -9,6 +9,7 @@ import pytest
 from agent.job.hung import HungPoll
 from agent.job.rhythm import Bounds
 from agent.job.table import ProcessTable
+from tests.tools.agent_events import memory_folder
 from tests.tools.beats import beat, process
 from tests.tools.polling import LATE, Bench, bench
 
@@ -44,9 +45,9 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with bench() as work:
-        world = World(tmp_path, work)
+def world() -> Iterator[World]:
+    with memory_folder() as folder, bench() as work:
+        world = World(Path(folder), work)
         world.process()
         yield world
 
