@@ -57,8 +57,8 @@ def beginning(one: Lasting, plain: Sequence[tuple[int, str]]) -> int | None:
     return next(by_name, None) or next(by_time, None)
 
 
-def bounded(known: Mapping[str, Lasting], newest: int) -> dict[str, Lasting]:
-    """Return those that may still be repeated, the last repeated if there are too many."""
+def bounded(known: Mapping[str, Lasting], newest: int, most: int = MOST_LASTING) -> dict[str, Lasting]:
+    """Return those that may still be repeated, the last repeated if there are more than *most*."""
     fresh: Iterable[Lasting] = (one for one in known.values() if one.last >= newest - KEPT_MS)
-    kept = sorted(fresh, key=lambda one: (one.last, one.name))[-MOST_LASTING:]
+    kept = sorted(fresh, key=lambda one: (one.last, one.name))[-most:]
     return {one.name: one for one in sorted(kept)}

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from policies.lasting import Lasting, beginning, bounded
+from policies.lasting import MOST_LASTING, Lasting, beginning, bounded
 
 LATENESS_MS = 15 * 60_000  # what came later than this neither fits an old window nor justifies an act by itself
 QUANTA = 4  # points kept of one occurrence
 SPARE_OCCURRENCES = 8
+KEPT_POINTS = 64  # where no occurrences are counted, of one component or node
 
 
 class Point(NamedTuple):
@@ -35,12 +36,17 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count."""
+    """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count.
+
+    ``kept`` points are remembered where no occurrences are counted, and ``lasting`` occurrences that last.
+    """
 
     at_least: int
     within: int
     occurrence: int
     distinct: bool = False
+    kept: int = KEPT_POINTS
+    lasting: int = MOST_LASTING
 
     @property
     def grain(self) -> int:
@@ -121,7 +127,7 @@ class Counter:
         if edited:
             self.revision, self._told = revision, []
         counted = self._sorted()
-        lasting = self._place(counted) if self._lasting else []
+        lasting = self._place(counted, measure.lasting) if self._lasting else []
         points = sorted([*counted, *lasting]) if lasting else counted
         starts = list(_starts(points, measure.occurrence))
         begun = {one.event_id: starts[bisect_right(starts, one.first) - 1] for one in lasting}
@@ -164,11 +170,11 @@ class Counter:
             return any(start <= one <= start + measure.occurrence for one in self._told)
         return any(abs(start - one) < measure.cooling for one in self._told)
 
-    def _place(self, counted: Sequence[Point]) -> list[Point]:
+    def _place(self, counted: Sequence[Point], most: int) -> list[Point]:
         """Return what lasts as points where it began: of no count where that is counted."""
         plain = [(point.first, point.event_id) for point in counted]
         newest = max([*(point.last for point in counted), *(one.last for one in self._lasting.values())])
-        self._lasting = bounded(self._lasting, newest)
+        self._lasting = bounded(self._lasting, newest, most)
         placed: list[Point] = []
         for one in self._lasting.values():
             owner = None if one.anchor else beginning(one, plain)
@@ -210,7 +216,7 @@ def _recent(starts: Sequence[int], points: Sequence[Point], measure: Measure) ->
     """Return the occurrences to keep: whole ones go from the old end, so those that stay begin where they began."""
     newest = max((point.last for point in points), default=0)
     oldest = newest - measure.within - measure.cooling - LATENESS_MS
-    most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else 64
+    most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else measure.kept
     return [start for start in starts if start >= oldest][-most:]
 
 

@@ -17,8 +17,9 @@ from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
-from policies.coordination.snapshot import AnyChange, ConflictError, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ConflictError, Document, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
+from policies.coordination.windows import Window
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -31,7 +32,7 @@ MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's
 
 
 class DynamoDBCoordinationStore:
-    """Leases, jobs and budgets in *fleet_table*, incidents in *incidents_table*."""
+    """Leases, jobs, budgets and windows in *fleet_table*, incidents in *incidents_table*."""
 
     def __init__(self, client: "DynamoDBClient", *, fleet_table: str, incidents_table: str) -> None:
         """Keep the client, which threads may share, and the tables' names."""
@@ -46,6 +47,7 @@ class DynamoDBCoordinationStore:
             *((self._fleet, items.lease_key(cluster, each)) for each in sorted(keys.leases)),
             *((self._fleet, items.job_key(cluster, each)) for each in sorted(keys.jobs)),
             *((self._fleet, items.budget_key(cluster, each)) for each in sorted(keys.budgets)),
+            *((self._fleet, items.window_key(cluster, each)) for each in sorted(keys.windows)),
         ]
         found: dict[str, list[Item]] = {self._incidents: [], self._fleet: []}
         for table, item in batch_get(self._client, wanted, "reading coordinate's documents", ConsistentRead=True):
@@ -93,13 +95,15 @@ class DynamoDBCoordinationStore:
             for entry in latest_lines(incident):
                 self._client.put_item(TableName=self._incidents, Item=items.line_item(incident, entry))
 
-    def _item_of(self, document: Incident | Lease | Job | Budget) -> "tuple[str, Item]":
+    def _item_of(self, document: Document) -> "tuple[str, Item]":
         if isinstance(document, Incident):
             return self._incidents, items.incident_item(document)
         if isinstance(document, Lease):
             return self._fleet, items.lease_item(document)
         if isinstance(document, Job):
             return self._fleet, items.job_item(document)
+        if isinstance(document, Window):
+            return self._fleet, items.window_item(document)
         return self._fleet, items.budget_item(document)
 
 
@@ -116,12 +120,15 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
     leases: dict[str, Lease] = {}
     jobs: dict[str, Job] = {}
     budgets: dict[str, Budget] = {}
+    windows: dict[str, Window] = {}
     for item in fleet:
         kind = str(item["sk"]).split("#", 1)[0]
         if kind == "NODE":
             leases[item["generation"]] = Lease.model_validate(item)
         elif kind == "JOB":
             jobs[item["id"]] = Job.model_validate(item)
+        elif kind == "WINDOW":
+            windows[item["key"]] = Window.model_validate_json(item["document"])
         else:
             budgets[item["scope"]] = Budget.model_validate(item)
-    return Snapshot(cluster, incidents, leases, jobs, budgets)
+    return Snapshot(cluster, incidents, leases, jobs, budgets, windows=windows)

@@ -2,7 +2,7 @@
 
 An incident is kept as JSON in ``document`` (its facts have any shape); beside it stand what indexes, alerts and eyes
 need.
-Leases, jobs and budgets are plain attributes. It must not call DynamoDB.
+Windows too. Leases, jobs and budgets are plain attributes. It must not call DynamoDB.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
+from policies.coordination.windows import Window
 
 if TYPE_CHECKING:  # the annotations of boto3 come with the development tools only
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the annotations of boto3 come with the development tools on
 
 # A released lease still tells late news from new faults; after this an execution's name is free again, too.
 KEPT_SECONDS = 90 * 86400
+WINDOWS_KEPT_SECONDS = 14 * 86400
 _TO = TypeSerializer()
 _FROM = TypeDeserializer()
 
@@ -112,6 +114,23 @@ def job_item(job: Job) -> "dict[str, AttributeValueTypeDef]":
 def budget_item(budget: Budget) -> "dict[str, AttributeValueTypeDef]":
     """Return a budget's reservations."""
     return {**budget_key(budget.cluster, budget.scope), **serialise(budget.model_dump(mode="json"))}
+
+
+def window_key(cluster: str, window: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where what is counted in one scope lies in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", f"WINDOW#{window}")
+
+
+def window_item(window: Window) -> "dict[str, AttributeValueTypeDef]":
+    """Return a window, as JSON like an incident; one that nothing was added to for so long is of no use to anybody."""
+    attributes = {
+        "version": window.version,
+        "cluster": window.cluster,
+        "key": window.key,
+        "expires": window.newest // 1000 + WINDOWS_KEPT_SECONDS,
+        "document": window.model_dump_json(exclude_none=True),
+    }
+    return {**window_key(window.cluster, window.key), **serialise(attributes)}
 
 
 def serialise(attributes: Mapping[str, Any]) -> "dict[str, AttributeValueTypeDef]":

@@ -13,6 +13,7 @@ from policies.contract.envelope import NodeIdentity, explain
 from policies.contract.errors import BadInputError
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.identifiers import stable_id
+from policies.contract.restraints import ApproveMessage, Cancellation, Hours, Pace
 from policies.contract.rungs import Executor, Rung, RungStatus
 from policies.contract.times import Moment, WaitSeconds
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity, Source
@@ -42,6 +43,9 @@ class PolicyPlan(Model):
     limits: dict[str, Limit] = Field(default_factory=dict)
     priority: int = 0
     approval: bool = False
+    approve_within_seconds: float = 3600.0
+    acts: Pace | None = None  # those of before it was counted have none
+    schedule: Hours | None = None
 
 
 class Finding(Model):
@@ -96,18 +100,73 @@ class RungReport(Model):
     outcome: dict[str, Any] = Field(default_factory=dict)
 
 
+WideScope = Literal["job", "rack", "switch", "cluster"]
+
+
+class WideRule(Model):
+    """One revision of a policy that counts over many nodes, with all that coordinate needs to count for it."""
+
+    plan: PolicyPlan
+    hash: str
+    per: WideScope
+    at_least: int
+    within_ms: int
+    occurrence_ms: int = 0
+    distinct: bool = False
+
+
+class Contribution(Model):
+    """What one event of one node adds to a count that is wider than the node.
+
+    ``id`` is deterministic over (policy, scope, event), so that a repeat is the same, also under a later revision.
+    Moments are epoch milliseconds by the stream's clock. ``occurrence`` names what it repeats; that lasts ``since_ms``.
+    """
+
+    id: str
+    event_id: str
+    node: NodeIdentity
+    job: JobRef | None = None
+    kind: Kind
+    severity: Severity
+    source: Source
+    moment_ms: int
+    since_ms: int
+    queued_at: Moment
+    count: int = 1
+    distinct: str = ""
+    occurrence: str | None = None
+    attributes: dict[str, Scalar] = Field(default_factory=dict)
+    message: str = ""
+
+
+class Contributions(Model):
+    """Contributions to one count: of one revision of a policy, in one ``scope`` (``job:train/llm``, ``cluster``)."""
+
+    rule: WideRule
+    scope: str
+    entries: tuple[Contribution, ...]
+
+
 class FindingsMessage(Model):
-    """Findings of one triage batch and cluster."""
+    """What one triage batch has to tell of a cluster: findings, and contributions to counts wider than a node."""
 
     schema_version: Literal[1] = 1
     type: Literal["findings"] = "findings"
     cluster: str
     findings: tuple[Finding, ...]
+    contributions: tuple[Contributions, ...] = ()
+    cancellations: tuple[Cancellation, ...] = ()  # of findings of this message and of earlier ones
 
     @property
     def deduplication_id(self) -> str:
-        """Return the same id for the same findings."""
-        return stable_id("findings", self.cluster, *(finding.id for finding in self.findings))
+        """Return the same id for the same content."""
+        added = (part for group in self.contributions for part in (group.rule.plan.revision, *_ids(group)))
+        ended = (part for one in self.cancellations for part in (one.policy, one.generation, one.event_id))
+        return stable_id("findings", self.cluster, *(finding.id for finding in self.findings), *added, *ended)
+
+
+def _ids(group: Contributions) -> tuple[str, ...]:
+    return tuple(entry.id for entry in group.entries)
 
 
 class AskMessage(Model):
@@ -165,7 +224,7 @@ class CloseMessage(Model):
         return stable_id("close", self.incident, self.by, self.reason)
 
 
-AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage
+AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage | ApproveMessage
 Message = Annotated[AnyMessage, Field(discriminator="type")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

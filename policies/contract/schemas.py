@@ -19,6 +19,7 @@ from policies.contract.decisions import (
 )
 from policies.contract.envelope import Envelope
 from policies.contract.events import FaultEvent
+from policies.contract.restraints import ApproveMessage
 
 WIRE_FORMS: dict[str, type[BaseModel]] = {
     "envelope": Envelope,
@@ -28,6 +29,7 @@ WIRE_FORMS: dict[str, type[BaseModel]] = {
     "ask_message": AskMessage,
     "sweep_message": SweepMessage,
     "close_message": CloseMessage,
+    "approve_message": ApproveMessage,
     "answer": Answer,
     "rung_report": RungReport,
     "rung_request": RungRequest,

@@ -7,21 +7,24 @@ keep anything between two calls.
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, FindingsMessage
+from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
+from policies.contract.events import JobRef
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.asks import take_ask
 from policies.coordination.closing import take_close
-from policies.coordination.findings import take_findings
+from policies.coordination.contributing import groups_of, hear, window_keys
+from policies.coordination.findings import take_contributions, take_findings
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.learning import job_in
 from policies.coordination.limits import limits_of
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
+from policies.coordination.storms import generation_of_scope
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
 from policies.coordination.working import Working
 
 
-def keys_of(messages: Iterable[AnyMessage], open_incidents: Iterable[str] = ()) -> Keys:
+def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()) -> Keys:
     """Return what *messages* name themselves; *open_incidents* are the ids that a sweep looks at."""
     incidents = set(open_incidents)
     leases: set[str] = set()
@@ -39,7 +42,34 @@ def keys_of(messages: Iterable[AnyMessage], open_incidents: Iterable[str] = ()) 
             incidents.update(incident_id(run, finding) for finding, run in runs.items())
             # A finding may tell a settling incident its job, and that incident may ask in the same batch.
             jobs.update(each.job.id for each in message.findings if each.job)
-    return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
+    return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs)) | _wide_keys(messages)
+
+
+def _wide_keys(messages: Collection[AnyMessage]) -> Keys:
+    """Return the windows that are contributed to, and the leases and jobs of what may be found there."""
+    leases: set[str] = set()
+    jobs: set[str] = set()
+    for group in groups_of(messages):
+        leases.add(generation_of_scope(group.rule.plan.name, group.scope))
+        runs = [entry.job for entry in group.entries if entry.job] if group.rule.per == "job" else []
+        leases.update(generation_of_run(job) for job in runs)
+        jobs.update(job.id for job in runs)
+    return Keys(leases=frozenset(leases), jobs=frozenset(jobs), windows=window_keys(messages))
+
+
+def _found(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime) -> Keys:
+    """Return the incidents that contributions may open or have opened: which ones, only the windows tell."""
+    found = [
+        finding
+        for heard in hear(snapshot.windows, groups_of(messages), snapshot.cluster, now)
+        for finding in heard.findings
+    ]
+    generations = [(each, name) for each in found for name in (each.generation, *map(generation_of_run, _jobs(each)))]
+    return Keys(incidents=frozenset(incident_id(name, each.id) for each, name in generations))
+
+
+def _jobs(finding: Finding) -> list[JobRef]:
+    return [finding.job] if finding.job else []
 
 
 def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime, rules: Rules) -> Keys:
@@ -47,6 +77,7 @@ def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datet
     keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values()))
     if any(isinstance(message, FindingsMessage) for message in messages):
         keys |= Keys(incidents=frozenset(name for job in snapshot.jobs.values() for name in to_read(job)))
+        keys |= _found(snapshot, messages, now)
     named = {message.incident for message in messages if isinstance(message, AskMessage | CloseMessage)}
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
@@ -62,6 +93,7 @@ def policies_of(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> frozenset
     for message in messages:
         if isinstance(message, FindingsMessage):
             names.update(finding.policy.name for finding in message.findings)
+            names.update(group.rule.plan.name for group in message.contributions)
         elif not isinstance(message, CloseMessage):
             names.update(each.policy.name for each in snapshot.incidents.values() if each.status.is_running)
     return frozenset(names)
@@ -88,6 +120,7 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
         take_ask(work, message, rules, now)
     elif isinstance(message, FindingsMessage):
         take_findings(work, message, rules, now)
+        take_contributions(work, message, rules, now)
     elif isinstance(message, CloseMessage):
         take_close(work, message, now)
     else:
@@ -104,5 +137,9 @@ def _guards(incident: Incident) -> Keys:
 
 def _read(snapshot: Snapshot) -> Keys:
     return Keys(
-        frozenset(snapshot.incidents), frozenset(snapshot.leases), frozenset(snapshot.jobs), frozenset(snapshot.budgets)
+        frozenset(snapshot.incidents),
+        frozenset(snapshot.leases),
+        frozenset(snapshot.jobs),
+        frozenset(snapshot.budgets),
+        frozenset(snapshot.windows),
     )

@@ -9,11 +9,13 @@ from policies.contract.decisions import Finding, FindingsMessage
 from policies.contract.errors import BadInputError
 from policies.contract.times import add_seconds
 from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
+from policies.coordination.contributing import Heard, hear
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
 from policies.coordination.opening import lay_out_finding, open_or_record, why_nobody_acts
 from policies.coordination.rules import Rules
+from policies.coordination.storms import generation_of_scope, goes_on, remember, tells_of_a_storm
 from policies.coordination.working import Working
 
 DYING_SECONDS = 3600.0  # an instance that ends prints for minutes, large ones for many; its lease outlives that by days
@@ -25,6 +27,26 @@ def take_findings(work: Working, message: FindingsMessage, rules: Rules, now: da
         if finding.node.cluster != message.cluster:
             raise BadInputError(f"finding {finding.id} is of cluster {finding.node.cluster!r}.", hint="Check triage.")
         _take(work, finding, rules, now)
+
+
+def take_contributions(work: Working, message: FindingsMessage, rules: Rules, now: datetime) -> None:
+    """Count what *message* contributes and take the findings that this makes; BadInputError as above."""
+    for heard in hear(work.windows, message.contributions, message.cluster, now):
+        work.windows[heard.counted.window.key] = heard.counted.window
+        for finding in heard.findings:
+            _take(work, finding, rules, now)
+        if heard.counted.repeated and not heard.findings:
+            _finish_found(work, heard)
+
+
+def _finish_found(work: Working, heard: Heard) -> None:
+    """A repeat of what is counted: whoever died before its message was done may have left its incident half-way."""
+    generation = generation_of_scope(heard.group.rule.plan.name, heard.group.scope)
+    jobs = {generation_of_run(entry.job) for entry in heard.group.entries if entry.job}
+    for lease in filter(None, (work.leases.get(each) for each in (generation, *sorted(jobs)))):
+        holder = work.incidents.get(lease.incident)
+        if holder and holder.policy.name == heard.group.rule.plan.name:
+            _finish(work, holder)
 
 
 def _take(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
@@ -51,6 +73,9 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
         _join(work, holder, finding, rules, now)
     elif elsewhere:
         _join(work, elsewhere, finding, rules, now)
+    elif lease and holder and goes_on(lease, holder, finding):
+        _join(work, holder, finding, rules, now)
+        remember(work, finding, holder)
     elif lease and holder and _is_history(lease, finding):
         _join(work, holder, finding, rules, now)
     else:
@@ -74,7 +99,7 @@ def _is_history(lease: Lease, finding: Finding) -> bool:
 
     A node that was given up and still speaks long after lives on, stopped and started again by a person perhaps.
     """
-    if lease.released_at is None:
+    if lease.released_at is None or tells_of_a_storm(lease):
         return False
     ends = add_seconds(lease.released_at, DYING_SECONDS if lease.outcome == "replaced" else 0.0)
     return finding.observed_at <= ends

@@ -18,6 +18,7 @@ from policies.coordination.notes import FindingNote, PlannedRung
 from policies.coordination.plan import EXECUTORS, MAYBE_DEAD, ONLY_WHEN_KEPT, lay_out
 from policies.coordination.rules import Rules
 from policies.coordination.states import IncidentStatus
+from policies.coordination.storms import is_of_a_scope
 
 _GIVES_UP = frozenset({Rung.SUSPEND_JOB, Rung.REPLACE_NODE})
 
@@ -52,7 +53,8 @@ def _noted(incident: Incident, finding: Finding, unmet: tuple[Rung, ...], now: d
     """Return *incident* with a note; of a storm only the first ones are kept."""
     if incident.is_full:
         return incident
-    note = FindingNote.of(finding).model_copy(update={"late": finding.late or not incident.status.is_open})
+    after_all = not incident.status.is_open and not is_of_a_scope(incident.generation)
+    note = FindingNote.of(finding).model_copy(update={"late": finding.late or after_all})
     return evolve(incident, Joined(note, finding.messages, unmet), now)
 
 

@@ -11,7 +11,8 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
-from policies.coordination.snapshot import AnyChange, ConflictError, D, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ConflictError, D, Document, Keys, Snapshot
+from policies.coordination.windows import Window
 
 Key = tuple[str, str]  # cluster, id
 
@@ -26,6 +27,7 @@ class MemoryStore:
         self._leases: dict[Key, Lease] = {}
         self._jobs: dict[Key, Job] = {}
         self._budgets: dict[Key, Budget] = {}
+        self._windows: dict[Key, Window] = {}
         self.lines: dict[str, dict[int, Entry]] = {}
 
     def read(self, cluster: str, keys: Keys) -> Snapshot:
@@ -37,6 +39,7 @@ class MemoryStore:
                 _pick(self._leases, cluster, keys.leases),
                 _pick(self._jobs, cluster, keys.jobs),
                 _pick(self._budgets, cluster, keys.budgets),
+                windows=_pick(self._windows, cluster, keys.windows),
             )
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
@@ -55,6 +58,8 @@ class MemoryStore:
                 _put(self._leases, (after.cluster, after.generation), change.before, after)
             elif isinstance(after, Job):
                 _put(self._jobs, (after.cluster, after.id), change.before, after)
+            elif isinstance(after, Window):
+                _put(self._windows, (after.cluster, after.key), change.before, after)
             else:
                 _put(self._budgets, (after.cluster, after.scope), change.before, after)
 
@@ -74,7 +79,7 @@ def _pick(documents: Mapping[Key, D], cluster: str, ids: frozenset[str]) -> dict
     return {each: documents[cluster, each] for each in ids if (cluster, each) in documents}
 
 
-def _put(documents: dict[Key, D], key: Key, before: Incident | Lease | Job | Budget | None, after: D) -> None:
+def _put(documents: dict[Key, D], key: Key, before: Document | None, after: D) -> None:
     stored = documents.get(key)
     if (stored.version if stored else None) != (before.version if before else None):
         raise ConflictError(f"{type(after).__name__} {key[1]} changed meanwhile.", hint="Read and decide again.")

@@ -16,6 +16,7 @@ from policies.coordination.notes import Alert, FindingNote
 from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
 from policies.coordination.rules import STALE_SECONDS, Rules
 from policies.coordination.states import IncidentStatus
+from policies.coordination.storms import remember
 from policies.coordination.working import Working
 
 
@@ -28,6 +29,8 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     if reason:
         alert = "notify" if switched else _alert(finding)
         work.incidents[draft.id] = bear(draft, Recorded(reason, alert), now)
+        if not switched:  # what nobody was paged of for a switch is told once that is undone
+            remember(work, finding, draft)
         return
     lease = leases.acquire(
         work.leases.get(finding.generation),

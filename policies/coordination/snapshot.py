@@ -15,9 +15,10 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.switches import ALL_ACTIVE, Switches
+from policies.coordination.windows import Window
 
-Document = Incident | Lease | Job | Budget
-D = TypeVar("D", Incident, Lease, Job, Budget)
+Document = Incident | Lease | Job | Budget | Window
+D = TypeVar("D", Incident, Lease, Job, Budget, Window)
 
 
 class ConflictError(RelightError):
@@ -26,12 +27,13 @@ class ConflictError(RelightError):
 
 @dataclass(frozen=True)
 class Keys:
-    """What to read of one cluster: incident ids, node generations, job ids, budget scopes."""
+    """What to read of one cluster: incident ids, node generations, job ids, budget scopes, windows."""
 
     incidents: frozenset[str] = frozenset()
     leases: frozenset[str] = frozenset()
     jobs: frozenset[str] = frozenset()
     budgets: frozenset[str] = frozenset()
+    windows: frozenset[str] = frozenset()
 
     def __or__(self, other: "Keys") -> "Keys":
         """Return all keys of both."""
@@ -40,6 +42,7 @@ class Keys:
             self.leases | other.leases,
             self.jobs | other.jobs,
             self.budgets | other.budgets,
+            self.windows | other.windows,
         )
 
     def __sub__(self, other: "Keys") -> "Keys":
@@ -49,11 +52,12 @@ class Keys:
             self.leases - other.leases,
             self.jobs - other.jobs,
             self.budgets - other.budgets,
+            self.windows - other.windows,
         )
 
     def __bool__(self) -> bool:
         """Whether there is anything to read."""
-        return bool(self.incidents or self.leases or self.jobs or self.budgets)
+        return bool(self.incidents or self.leases or self.jobs or self.budgets or self.windows)
 
 
 class ExecutionState(StrEnum):
@@ -80,6 +84,7 @@ class Snapshot:
     sizes: Mapping[str, int] = field(default_factory=dict)
     executions: Mapping[str, ExecutionState] = field(default_factory=dict)
     switches: Switches = ALL_ACTIVE
+    windows: Mapping[str, Window] = field(default_factory=dict)
 
     def merged(self, other: "Snapshot") -> "Snapshot":
         """Return both in one; what *other* read later counts. Switches are read once, so these stay."""
@@ -92,6 +97,7 @@ class Snapshot:
             {**self.sizes, **other.sizes},
             {**self.executions, **other.executions},
             self.switches,
+            {**self.windows, **other.windows},
         )
 
 
@@ -103,7 +109,7 @@ class Change(Generic[D]):
     after: D
 
 
-AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
+AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget] | Change[Window]
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Decision:
-    """Writes in three rounds (see `rounds`), then the effects.
+    """Writes in four rounds (see `rounds`), then the effects.
 
     ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose
     last timeline entries are to be written again: the writer may have died in between.
@@ -136,6 +142,7 @@ class Decision:
     shared: tuple[Change[Job] | Change[Budget], ...] = ()
     leases: tuple[Change[Lease], ...] = ()
     incidents: tuple[Change[Incident], ...] = ()
+    windows: tuple[Change[Window], ...] = ()
     retold: tuple[Incident, ...] = ()
     replies: tuple[Reply, ...] = ()
     starts: tuple[Start, ...] = ()
@@ -146,6 +153,7 @@ class Decision:
         """Return the writes in the order that survives a crash in between.
 
         Jobs and budgets first: who leaves a job must have left it before its lease is released, or another would count
-        on a hold that nobody lets go. Then leases, then the incidents that rely on all of it.
+        on a hold that nobody lets go. Then leases, then the incidents that rely on all of it. Windows last: what is
+        counted is not counted again, so what it led to must be there.
         """
-        return self.shared, self.leases, self.incidents
+        return self.shared, self.leases, self.incidents, self.windows

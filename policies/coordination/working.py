@@ -11,6 +11,7 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.snapshot import Change, D, Decision, Reply, Snapshot, Start
+from policies.coordination.windows import Window
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Working:
     retold: dict[str, Incident] = field(default_factory=dict)
     replies: list[Reply] = field(default_factory=list)
     starts: dict[tuple[str, int], Start] = field(default_factory=dict)
+    windows: dict[str, Window] = field(default_factory=dict)
 
     @classmethod
     def on(cls, snapshot: Snapshot) -> "Working":
@@ -36,6 +38,7 @@ class Working:
             leases=dict(snapshot.leases),
             jobs=dict(snapshot.jobs),
             budgets=dict(snapshot.budgets),
+            windows=dict(snapshot.windows),
         )
 
     def copy(self) -> "Working":
@@ -50,6 +53,7 @@ class Working:
             dict(self.retold),
             list(self.replies),
             dict(self.starts),
+            dict(self.windows),
         )
 
     def job(self, job_id: str) -> Job:
@@ -78,6 +82,7 @@ class Working:
             shared=(*jobs, *budgets),
             leases=tuple(_changes(self.snapshot.leases, self.leases)),
             incidents=incidents,
+            windows=tuple(_changes(self.snapshot.windows, self.windows)),
             retold=tuple(incident for key, incident in self.retold.items() if key not in changed),
             replies=tuple(self.replies),
             starts=tuple(self.starts.values()),

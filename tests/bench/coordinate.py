@@ -17,12 +17,9 @@ from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import FindingsMessage
-from policies.coordination.budgets import Budget
-from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
-from policies.coordination.leases import Lease
 from policies.coordination.memory import MemoryStore
-from policies.coordination.snapshot import Change, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, Keys, Snapshot
 from policies.coordination.switches import Switches
 from tests.bench.measure import Figure, figure, repeat
 from tests.tools.incidents import CLUSTER, RULES, finding, findings
@@ -42,7 +39,7 @@ class SlowStore(MemoryStore):
         time.sleep(DYNAMODB_SECONDS)
         return super().read(cluster, keys)
 
-    def write(self, change: Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]) -> None:
+    def write(self, change: AnyChange) -> None:
         time.sleep(DYNAMODB_SECONDS)
         super().write(change)
 

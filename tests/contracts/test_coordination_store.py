@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.coordination import DynamoDBCoordinationStore
-from functions.adapters.coordination_items import incident_item, read_incident
+from functions.adapters.coordination_items import WINDOWS_KEPT_SECONDS, incident_item, read_incident, window_item
 from functions.ports.coordination import CoordinationStore
 from policies.contract.decisions import Limit
 from policies.contract.errors import DependencyError
@@ -19,8 +19,10 @@ from policies.coordination.leases import Lease, acquire, release
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
+from policies.coordination.windows import count
 from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
 from tests.tools.tables import create_tables
+from tests.tools.wide import contribution, in_one
 
 
 @pytest.fixture(params=["memory", "dynamodb"])
@@ -227,3 +229,32 @@ def test_the_task_token_stands_apart_from_the_document() -> None:
     assert "secret" not in item["document"]["S"]
     assert item["task_token"] == {"S": "secret"}
     assert read_incident(item) == asked
+
+
+def test_a_window_of_many_nodes_is_read_back_whole_and_by_its_cluster_alone(store: CoordinationStore) -> None:
+    entries = [
+        contribution(f"i-{number}", number, occurrence=f"{number:032x}" if number % 2 else None) for number in range(6)
+    ]
+    window = count(None, in_one(entries), CLUSTER).window
+    store.write(Change(None, window))
+    keys = Keys(windows=frozenset({window.key, "another|cluster"}))
+    assert store.read(CLUSTER, keys).windows == {window.key: window}
+    assert store.read("east", keys).windows == {}
+
+
+def test_of_two_writers_of_a_window_one_reads_again(store: CoordinationStore) -> None:
+    window = count(None, in_one([contribution("i-1")]), CLUSTER).window
+    store.write(Change(None, window))
+    with pytest.raises(ConflictError):
+        store.write(Change(None, window))
+    more = count(window, in_one([contribution("i-2")]), CLUSTER).window.model_copy(update={"version": 2})
+    store.write(Change(window, more))
+    with pytest.raises(ConflictError):
+        store.write(Change(window, more))
+    assert store.read(CLUSTER, Keys(windows=frozenset({window.key}))).windows == {window.key: more}
+
+
+def test_a_window_that_nobody_adds_to_is_forgotten_after_days() -> None:
+    window = count(None, in_one([contribution("i-1")]), CLUSTER).window
+    expires = int(window_item(window)["expires"]["N"])
+    assert expires - window.newest // 1000 == WINDOWS_KEPT_SECONDS

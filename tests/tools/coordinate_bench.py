@@ -15,20 +15,15 @@ from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import AnyMessage, FindingsMessage
 from policies.contract.errors import DependencyError
 from policies.coordination import decide
-from policies.coordination.budgets import Budget
 from policies.coordination.findings import take_findings
-from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
-from policies.coordination.leases import Lease
 from policies.coordination.memory import MemoryStore
 from policies.coordination.rules import Rules
-from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+from policies.coordination.snapshot import AnyChange, ConflictError, Keys, Snapshot
 from policies.coordination.working import Working
 from tests.tools.incidents import RULES, START
 from tests.tools.records import sqs_record
 from tests.tools.world import policies_in_force
-
-Written = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget]
 
 
 class TroubledStore(MemoryStore):
@@ -52,7 +47,7 @@ class TroubledStore(MemoryStore):
             raise DependencyError("DynamoDB does not answer.")
         return super().read(cluster, keys)
 
-    def write(self, change: Written) -> None:
+    def write(self, change: AnyChange) -> None:
         if isinstance(change.after, Incident) and change.after.node.instance_id == self.poison:
             raise DependencyError("the item is too large.")
         if self.conflicts:

@@ -1,0 +1,59 @@
+"""Makes contributions: what a node adds to a count that is wider than itself. Coordinate counts.
+
+Decides their identity and what they carry, which is bounded whatever the event holds: no more than coordinate needs to
+count, and a person to see. It must not count.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from policies.clock_correction import to_ms
+from policies.contract.decisions import Contribution, Contributions, WideRule
+from policies.contract.envelope import NodeIdentity
+from policies.contract.events import FaultEvent, Scalar, cut_message
+from policies.contract.identifiers import stable_id
+from policies.lasting import told_before
+
+MESSAGE_BYTES = 256
+MOST_ATTRIBUTES, LONGEST_WORD = 8, 64
+
+
+def contribute(
+    rule: WideRule,
+    scope: str,
+    event: FaultEvent,
+    node: NodeIdentity,
+    moment: int,
+    arrived_at: datetime,
+    distinct: str,
+) -> Contribution:
+    """Return what *event*, which happened at *moment* (ms, corrected), adds to *rule*'s count in *scope*."""
+    lasted = max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
+    return Contribution.model_construct(
+        id=stable_id("contribution", rule.plan.name, scope, event.id),
+        event_id=event.id,
+        node=node,
+        job=event.job,
+        kind=event.kind,
+        severity=event.severity,
+        source=event.source,
+        moment_ms=moment,
+        since_ms=moment - lasted,
+        queued_at=arrived_at,
+        count=event.count,
+        distinct=distinct if len(distinct) <= LONGEST_WORD else stable_id(distinct),
+        occurrence=told_before(event) if "occurrence" in event.attributes else None,
+        attributes=_brief(event.attributes),
+        message=cut_message(event.message, MESSAGE_BYTES)[0],
+    )
+
+
+def group(rule: WideRule, scope: str, entries: Iterable[Contribution]) -> Contributions:
+    """Return *entries* of one count, each once, in the one order."""
+    known = {entry.id: entry for entry in entries}
+    return Contributions.model_construct(rule=rule, scope=scope, entries=tuple(known[key] for key in sorted(known)))
+
+
+def _brief(attributes: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    kept = sorted(attributes.items())[:MOST_ATTRIBUTES]
+    return {name[:LONGEST_WORD]: value[:LONGEST_WORD] if isinstance(value, str) else value for name, value in kept}
