@@ -19,6 +19,7 @@ from agent.polls.reading import Happened, Holds, Instant, Memory, NotMeasured, R
 from agent.polls.stored import dump_sighting, load_sighting
 from agent.spool.spool import MAX_EVENTS_AN_APPEND, Spool
 from agent.spool.state import Progress
+from policies.contract.base import LARGEST_NUMBER
 from policies.contract.events import Component, FaultEvent, Scalar
 from policies.contract.times import format_time, parse_time
 from policies.contract.vocabulary import Kind, Severity
@@ -166,6 +167,7 @@ class PollWork:
         cursor = f"{self._name}:{self._next}:{now.ticks:.6f}"
         self._next += 1
         event = self._maker.event(Seen(sighting, cursor, int(now.ticks * 1e6), now.at, message))
+        count = min(count, LARGEST_NUMBER)
         return event.model_copy(update={"count": count, "first_observed_at": min(since or now.at, now.at)})
 
     def _store(self, events: list[FaultEvent], now: Instant) -> None:

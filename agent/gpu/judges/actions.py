@@ -15,6 +15,7 @@ from policies.contract.events import Scalar
 from policies.contract.vocabulary import Kind, Severity
 
 _NONE, _DRAIN_P2P = 0, 3
+_LARGEST = 0xFF  # newer ones may come; what is beyond any enumeration is rubbish
 _NEEDS_THE_NODE = (2, 7)
 
 
@@ -22,7 +23,7 @@ def judge_actions(gpus: Iterable[Gpu]) -> list[Reading]:
     """Judge what each GPU asks for."""
     found: list[Reading] = []
     for gpu in gpus:
-        if gpu.recovery_action is None:
+        if gpu.recovery_action is None or gpu.recovery_action > _LARGEST:
             found.append(unread(gpu, Kind.GPU_RECOVERY_ACTION))
         elif gpu.recovery_action != _NONE:
             found.append(recovery(gpu, gpu.recovery_action, "the driver asks for it"))
@@ -31,7 +32,7 @@ def judge_actions(gpus: Iterable[Gpu]) -> list[Reading]:
 
 def recovery(gpu: Gpu, action: int, why: str) -> Holds:
     """Return that *gpu* needs *action*; when it asks for another, this one is over and that one begins."""
-    name = RECOVERY_ACTIONS[action] if action < len(RECOVERY_ACTIONS) else "unknown"
+    name = RECOVERY_ACTIONS[action] if 0 <= action < len(RECOVERY_ACTIONS) else "unknown"
     attributes: dict[str, Scalar] = {"recovery_action": action, "recovery": name}
     sighting = Sighting(Kind.GPU_RECOVERY_ACTION, _severity(action), gpu_part(gpu), attributes)
     return Holds(sighting, f"GPU {gpu.index} needs {name.replace('_', ' ')}: {why}")

@@ -1,7 +1,8 @@
 """One GPU as NVML knows it: what identifies it is asked once, the rest at each look.
 
 Answers are JSON in the words of `snapshot.Gpu` and `snapshot.Detail`. A call that this driver or part does not know
-gives None; one that says that the GPU is gone is raised. It must not know what is a fault.
+gives None, and so does one whose answer cannot be: a part that breaks tells rubbish, which must cost nobody a look at
+the others. One that says that the GPU is gone is raised. It must not know what is a fault.
 """
 
 import ctypes
@@ -14,6 +15,7 @@ from agent.gpu.nvml.links import Links
 
 Json = dict[str, Any]
 _GONE = (nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED)
+_LAST_BUS, _LAST_DEVICE = 0xFF, 0x1F
 _FAST, _SLOW = tuple(FAST), tuple(SLOW)
 
 
@@ -24,6 +26,8 @@ def answer_of(call: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN
     except nvml.NVMLError as error:
         if error.value in _GONE:
             raise
+        return None
+    except UnicodeDecodeError:
         return None
 
 
@@ -82,19 +86,27 @@ class Device:
         return self._fixed
 
 
-def pci_of(handle: object) -> str:
-    """Return the GPU's address as ``dddd:bb:dd``."""
+def pci_of(handle: object) -> str | None:
+    """Return the GPU's address as ``dddd:bb:dd``; None for one that no bus has."""
     info = nvml.nvmlDeviceGetPciInfo(handle)
+    if info.bus > _LAST_BUS or info.device > _LAST_DEVICE:
+        return None
     return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}"
 
 
 def _identity(handle: object) -> Json:
     return {
-        "uuid": answer_of(nvml.nvmlDeviceGetUUID, handle),
+        "uuid": answer_of(_named, nvml.nvmlDeviceGetUUID, handle),
         "pci": answer_of(pci_of, handle),
-        "serial": answer_of(nvml.nvmlDeviceGetSerial, handle),
+        "serial": answer_of(_named, nvml.nvmlDeviceGetSerial, handle),
         "name": answer_of(nvml.nvmlDeviceGetName, handle),
     }
+
+
+def _named(call: Callable[..., str], handle: object) -> str | None:
+    """Return what identifies a part: letters, digits and dashes, or it is no name."""
+    told = call(handle)
+    return told if told.isascii() and told.replace("-", "").isalnum() else None
 
 
 def _reasons(handle: object) -> int:

@@ -30,4 +30,5 @@ SLOW = {
     "pcie_replays": PCIE_REPLAY_COUNTER,
     "slowdown_margin": TEMPERATURE_SLOWDOWN_TLIMIT,
 }
+SIGNED = frozenset({MEMORY_TEMP, TEMPERATURE_SLOWDOWN_TLIMIT})  # the others count
 FLAGS = ("remap_pending", "remap_failed", "retirement_pending")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent.gpu.nvml import lean
+from agent.gpu.nvml.fieldset import SIGNED
 from agent.memory import give_back
 
 CALLS = (
@@ -38,6 +39,7 @@ _VALUE = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by 
 nvml: Any = lean.load((*CALLS, *STRUCTURES, *CONSTANTS))
 give_back()
 _GONE = (nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED)
+_LARGEST = 2**53 - 1  # what JSON keeps exactly
 Asked = tuple[int, int]  # a field's id and its scope: the link, or 0
 
 
@@ -87,7 +89,9 @@ class Fields:
 
 
 def _value(place: Any) -> int | None:  # noqa: ANN401 - pynvml's structure
-    """A type that is newer than we are is no number for us."""
+    """A type that is newer than we are is no number for us, nor is a count that no GPU ever reached."""
     if place.nvmlReturn or place.valueType >= len(_VALUE):
         return None
-    return int(getattr(place.value, _VALUE[place.valueType]))
+    value = getattr(place.value, _VALUE[place.valueType])
+    least = -_LARGEST if place.fieldId in SIGNED else 0
+    return int(value) if least <= value <= _LARGEST else None

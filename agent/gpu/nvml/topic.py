@@ -17,6 +17,7 @@ from agent.gpu.nvml.library import forget, nvml, use
 Json = dict[str, Any]
 _TRY_AGAIN_SECONDS = 5.0
 _OPEN_AGAIN_SECONDS = 10.0
+MOST_GPUS = 64  # of one node, four times as many as any has
 _ENDED = (nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
 
@@ -29,7 +30,7 @@ class _Session:
         nvml.nvmlInit()
         try:
             self.driver: str = nvml.nvmlSystemGetDriverVersion()
-            for index in range(nvml.nvmlDeviceGetCount()):
+            for index in _places():
                 self._open(index)
         except nvml.NVMLError:
             nvml.nvmlShutdown()
@@ -38,7 +39,7 @@ class _Session:
 
     def look(self, *, closely: bool) -> list[Json]:
         """Return every GPU; NVMLError when the session is over."""
-        return [self._look(index, closely=closely) for index in range(nvml.nvmlDeviceGetCount())]
+        return [self._look(index, closely=closely) for index in _places()]
 
     def _look(self, index: int, *, closely: bool) -> Json:
         device = self._devices.get(index) or self._open(index)
@@ -72,6 +73,10 @@ class _Session:
         with contextlib.suppress(nvml.NVMLError):
             nvml.nvmlShutdown()
         return True
+
+
+def _places() -> range:
+    return range(min(nvml.nvmlDeviceGetCount(), MOST_GPUS))
 
 
 class GpuTopic:

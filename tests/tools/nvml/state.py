@@ -109,7 +109,7 @@ class NvmlState:
         lines += [f"gpu.{one}.{name} {value}" for one, values in self._one.items() for name, value in values.items()]
         lines += [f"event {event}" for event in self._events]
         new = self.path.with_suffix(".new")
-        new.write_text("\n".join([*lines, ""]))
+        new.write_bytes("\n".join([*lines, ""]).encode("utf-8", "surrogateescape"))
         new.replace(self.path)
 
 

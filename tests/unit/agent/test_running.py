@@ -64,6 +64,14 @@ def running() -> Iterator[RunningSources]:
     sources.stop(1)
 
 
+def stepping(running: RunningSources, condition: Callable[[], bool]) -> Callable[[], bool]:
+    def step() -> bool:
+        running.step()
+        return condition()
+
+    return step
+
+
 def goes_on(well: Well) -> Callable[[], bool]:
     before = well.rounds
     return lambda: well.rounds > before + 3
@@ -110,7 +118,7 @@ def test_a_source_that_does_not_end_is_never_begun_beside_itself(ill: Ill, runni
     running.step()
     assert running.names == ["ill"]
     ill.go_on.set()
-    eventually(lambda: running.step() or second.rounds > 0)  # type: ignore[func-returns-value]
+    eventually(stepping(running, lambda: second.rounds > 0))
     assert running.names == ["ill"]
 
 
@@ -120,7 +128,7 @@ def test_the_newest_settings_count_for_a_source_that_ends_late(ill: Ill, running
     for well in (second, third):
         running.restart("x", {"ill": well.run}, seconds=0.05)
     ill.go_on.set()
-    eventually(lambda: running.step() or third.rounds > 0)  # type: ignore[func-returns-value]
+    eventually(stepping(running, lambda: third.rounds > 0))
     assert second.rounds == 0
 
 
@@ -129,7 +137,7 @@ def test_a_source_that_ends_late_and_is_wanted_no_more_is_forgotten(ill: Ill, ru
     running.restart("x", {"ill": Well().run}, seconds=0.05)
     running.restart("x", {}, seconds=0.05)
     ill.go_on.set()
-    eventually(lambda: running.step() or running.names == [])  # type: ignore[func-returns-value]
+    eventually(stepping(running, lambda: running.names == []))
 
 
 def test_a_stop_ends_all(running: RunningSources) -> None:
