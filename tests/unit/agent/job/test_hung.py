@@ -167,8 +167,14 @@ def test_one_that_beats_and_was_killed_keeps_its_gpu_too(world: World) -> None:
     assert [event["kind"] for event in world.look_for(90, state="D", killed=True)] == ["gpu.held"]
 
 
-def test_ten_thousand_processes_are_looked_at_a_few_at_a_time(tmp_path: Path) -> None:
-    proc = tmp_path / "proc"
+@pytest.fixture
+def in_memory() -> Iterator[Path]:
+    with memory_folder() as folder:
+        yield Path(folder)
+
+
+def test_ten_thousand_processes_are_looked_at_a_few_at_a_time(in_memory: Path) -> None:
+    proc = in_memory / "proc"
     (proc / "driver/nvidia").mkdir(parents=True)
     template = process(proc, 1, name="sleeper")
     for pid in range(2, 10_000):
@@ -176,7 +182,7 @@ def test_ten_thousand_processes_are_looked_at_a_few_at_a_time(tmp_path: Path) ->
         os.link(template / "stat", proc / str(pid) / "stat")
     process(proc, 10_000, files=GPU, environ=RANK)
     second = 0.0
-    table = ProcessTable(tmp_path / "beats", proc, lambda: second)
+    table = ProcessTable(in_memory / "beats", proc, lambda: second)
     tracemalloc.start()
     try:
         assert {one.pid for one in table.now()} == {10_000}
