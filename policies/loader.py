@@ -24,17 +24,17 @@ MOST_PROBLEMS = 10
 Loaded = Policy | list[Problem]
 
 
-def load_text(text: str | bytes) -> Loaded:
-    """Return the policy in the YAML *text*, or its problems."""
+def load_text(text: str | bytes, *, try_examples: bool = True) -> Loaded:
+    """Return the policy in the YAML *text*, or its problems; those of its examples only if they are tried."""
     document = read_yaml(text)
     if isinstance(document, list) and document and all(isinstance(one, Problem) for one in document):
         return document
     if not isinstance(document, Mapping):
         return [Problem.of("", "is no mapping of fields.", "Begin with `name: ...`, one field a line.")]
-    return load_document(document)
+    return load_document(document, try_examples=try_examples)
 
 
-def load_document(document: Mapping[Any, Any]) -> Loaded:
+def load_document(document: Mapping[Any, Any], *, try_examples: bool = True) -> Loaded:
     """Return the policy in *document*: parsed YAML, or a `live` item whose bookkeeping is passed over."""
     try:
         fields = operators_fields(document)
@@ -46,17 +46,19 @@ def load_document(document: Mapping[Any, Any]) -> Loaded:
         return [Problem.of("", "is nested too deeply.", "Policies are flat.")]
     if size > LARGEST_BYTES:
         return [Problem.of("", f"has {size} bytes; at most {LARGEST_BYTES} are allowed.", "Split it.")]
-    return _validate(fields)
+    return _validate(fields, try_examples=try_examples)
 
 
-def _validate(fields: Mapping[str, Any]) -> Loaded:
+def _validate(fields: Mapping[str, Any], *, try_examples: bool) -> Loaded:
     try:
         policy = Policy.model_validate(fields)
     except ValidationError as error:
         return _told(error)
     problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
     problems += _distinct(policy.count)
-    return _bounded(problems or run_examples(policy)) or policy
+    if try_examples and not problems:
+        problems = run_examples(policy)
+    return _bounded(problems) or policy
 
 
 def _distinct(count: Count) -> list[Problem]:

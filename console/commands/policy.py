@@ -1,51 +1,88 @@
-"""Read, check and put policies: what an operator edits, what is in force, and what the guard said.
+"""Read, check, explain and put policies: what an operator edits, what is in force, and what the guard said.
 
-  relight policy lint FILE_OR_DIR...          check policies and run their examples; nothing is changed
+  relight policy lint FILE_OR_DIR...          every mistake with its line and a way out; nothing is changed
+  relight policy lint my-policies/ --strict   fail for a warning as well (--json: for machines)
+  relight policy test FILE_OR_DIR...          run the examples, and say of each that fails why
+  relight policy list                         every policy of the table: mode, revision, verdict on the last edit
+  relight policy list my-policies/ --json     those of a folder: kinds, actions, limits, examples, problems
+  relight policy show NAME                    one policy as it is in force, and what is wrong with its last edit
+  relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
+  relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
+  relight policy explain --node i-0abc --last the same for the newest incident of a node
   relight policy push FILE_OR_DIR...          write them as live items; the guard puts good ones into force
   relight policy push DIR --mode shadow       the same, but none of them acts yet
-  relight policy list                         every policy: mode, revision in force, verdict on the last edit
-  relight policy show NAME                    one policy as it is in force, and what is wrong with its last edit
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
   relight policy start                        policies act again as they say
 
-The table's name is POLICIES_TABLE, or --table. Without FILE_OR_DIR, lint and push take the policies that come along.
+The table's name is POLICIES_TABLE, or --table; explain finds the tables by --stack. Without FILE_OR_DIR, lint, test and
+push take the policies that come along. An event is an envelope or an event of an agent as JSON (- reads standard
+input), or a few words: {"kind": "gpu.xid", "attributes": {"xid": 79}}. Exit status: 0 done, 1 not, 2 asked wrongly.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from console.stack_commands import common_options
 
 if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 FAILED, USAGE_ERROR = 1, 2
 _PATHS = "a policy, or a folder of policies (default: those that come along)"
-_NO_FILES = "there is no policy here. Name files, or a folder that holds them (*.yaml)."
 SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, text in (("lint", "check policies"), ("push", "write policies as live items")):
+    for name, text in (
+        ("lint", "check policies"),
+        ("test", "run the examples of policies"),
+        ("push", "write policies as live items"),
+    ):
         action = actions.add_parser(name, help=text)
         action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[SHIPPED], help=_PATHS)
         if name == "push":
             action.add_argument("--mode", choices=["active", "shadow", "off"], help="instead of what the files say")
             _add_editor(action)
             _add_table(action)
+        else:
+            action.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+        if name == "lint":
+            action.add_argument("--strict", action="store_true", help="fail for a warning as well")
+    _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
     for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
         action = actions.add_parser(name, help=text)
         action.add_argument("--reason", default="", help="why, for whoever is paged")
         _add_editor(action)
         _add_table(action)
-    _add_table(actions.add_parser("list", help="every policy in one line"))
+    listing = actions.add_parser("list", help="every policy in one line")
+    listing.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="of files, not of the table")
+    listing.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+    _add_table(listing)
     show = actions.add_parser("show", help="one policy in full")
     show.add_argument("name", metavar="NAME", help="as `relight policy list` shows it")
     _add_table(show)
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--event", metavar="FILE", help="an envelope, an event or some words of one, as JSON; - is stdin")
+    what.add_argument("--incident", metavar="ID", help="what this incident is about; the id's first characters do")
+    what.add_argument("--node", metavar="NODE", help="the incidents of this instance id or node name")
+    parser.add_argument("--last", action="store_true", help="with --node: the newest of them, explained")
+    parser.add_argument(
+        "--policies", nargs="*", type=Path, metavar="DIR", default=[SHIPPED], help=f"with --event: {_PATHS}"
+    )
+    parser.add_argument(
+        "--state", default="", metavar="FILE", help="with --event: the node's state (`doc` of its window)"
+    )
+    parser.add_argument("--instance-type", default="p5.48xlarge", help="of an event without envelope (p5.48xlarge)")
+    parser.add_argument("--policy", default="", metavar="NAME", help="only this one")
+    parser.add_argument("--all", action="store_true", help="those too that ask for something else")
 
 
 def _add_editor(parser: argparse.ArgumentParser) -> None:
@@ -61,140 +98,71 @@ def run(args: argparse.Namespace) -> int:
     """Do what was asked; the answer is the exit status."""
     from policies.contract.errors import RelightError
 
-    if args.action != "lint" and not args.table:
-        return _complain(
-            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table."
-        )
     try:
-        actions = {"lint": _lint, "push": _push, "list": _list, "show": _show, "stop": _switch, "start": _switch}
-        return actions[args.action](args)
+        if args.action in {"lint", "test"} or (args.action == "list" and args.paths):
+            return _of_files(args)
+        if args.action == "explain":
+            return _explain(args)
+        return _of_table(args)
     except RelightError as error:
         from console.dlq.adapters.asking import advice
 
         return _complain(f"{error.message} {advice(error)}".strip(), FAILED)
 
 
-def _lint(args: argparse.Namespace) -> int:
-    files = _files(args.paths)
+def _of_files(args: argparse.Namespace) -> int:
+    from console.policy.files import NO_FILES, files_of
+
+    files = files_of(args.paths)
     if not files:
-        return _complain(_NO_FILES, FAILED)
-    documents = _checked(files)
-    print(f"{len(documents)} of {len(files)} policies are good.")
-    return 0 if len(documents) == len(files) else FAILED
+        return _complain(NO_FILES, FAILED)
+    if args.action == "lint":
+        from console.policy.linting import lint_files
+
+        return lint_files(files, as_json=args.json, strict=args.strict)
+    if args.action == "test":
+        from console.policy.testing import run_examples
+
+        return run_examples(files, as_json=args.json)
+    from console.policy.listing import list_files
+
+    return list_files(files, as_json=args.json)
 
 
-def _push(args: argparse.Namespace) -> int:
+def _explain(args: argparse.Namespace) -> int:
+    from console.policy import explaining
+    from console.policy.screen import Wanted
+
+    wanted = Wanted(as_json=args.json, policy=args.policy, every=args.all)
+    if args.event:
+        asked = explaining.Offline(args.event, args.policies, args.state, args.instance_type)
+        return explaining.offline(asked, wanted)
+    from console.policy.account import connect
+
+    account = connect(args.stack, args.region)
+    if args.incident:
+        return explaining.of_incident(account, args.incident, args.days, wanted)
+    return explaining.of_node(account, args.node, args.days, wanted, last=args.last)
+
+
+def _of_table(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
-    from functions.adapters.policies import push
+    from console.policy import editing
+    from console.policy.files import files_of
 
-    files = _files(args.paths)
-    documents = _checked(files)
-    if not files or len(documents) != len(files):
-        return _complain("nothing was written." if files else f"{_NO_FILES} Nothing was written.", FAILED)
-    if args.mode:
-        documents = [{**document, "mode": args.mode} for document in documents]
-    changed = push(_policies(args), documents, edited_by=args.edited_by, now=datetime.now(UTC))
-    for document in documents:
-        print(f"{'written  ' if document['name'] in changed else 'unchanged'}  {document['name']}")
-    return 0
-
-
-def _switch(args: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
-    from policies.contract.times import format_time
-    from policies.coordination.switches import EVERYTHING
-
-    mode = "off" if args.action == "stop" else "active"
-    item = {"name": EVERYTHING, "mode": mode, **({"reason": args.reason} if args.reason else {})}
-    _policies(args).put_live({**item, "edited_by": args.edited_by, "edited_at": format_time(datetime.now(UTC))})
-    print(_SWITCHED[args.action])
-    return 0
-
-
-_SWITCHED = {
-    "stop": "Everything is stopped. New findings are only recorded. Incidents that have acted stop before their next"
-    " rung\nand page, unless all that is left is to bring their run back. See them: relight incident list",
-    "start": "Policies act again as they say. What was parked or recorded meanwhile stays so: relight incident list",
-}
-
-
-def _list(args: argparse.Namespace) -> int:
-    from policies.coordination.switches import EVERYTHING, stop_of
-
-    policies = _policies(args)
-    stop = stop_of(policies.live(EVERYTHING))
-    if stop:
-        print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
-    in_force = {heading.name: heading for heading in policies.headings()}
-    for name in sorted({*policies.names(), *in_force} - {EVERYTHING}):
-        heading = in_force.get(name)
-        told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
-        print(f"{name:<40} {told} {_status(_verdict(policies, name))}")
-    return 0
-
-
-def _show(args: argparse.Namespace) -> int:
-    import json
-
-    import yaml
-
-    policies = _policies(args)
-    head, verdict = policies.head(args.name), _verdict(policies, args.name)
-    if head is None and policies.live(args.name) is None:
-        return _complain(f"there is no policy {args.name}; `relight policy list` names them.", FAILED)
-    if head is not None:
-        print(f"# revision {head.revision}, {head.mode}")
-        print(yaml.safe_dump(json.loads(head.document), sort_keys=False, allow_unicode=True, width=110), end="")
-    print(f"# the item: {_status(verdict)}")
-    for problem in (verdict or {}).get("problems", ()):
-        print(f"#   {problem['path'] or 'document'}: {problem['reason']} {problem['hint']}")
-    return 0
-
-
-def _verdict(policies: "DynamoPolicies", name: str) -> Mapping[str, Any] | None:
-    live = policies.live(name)
-    if live is None:
-        return {"status": "deleted"}
-    return live.get("verdict") or policies.answer_beside(name)
-
-
-def _status(verdict: Mapping[str, Any] | None) -> str:
-    if verdict is None:
-        return "not judged yet"
-    problems = len(verdict.get("problems", ()))
-    return f"{verdict['status']} ({problems} problems)" if problems else str(verdict["status"])
-
-
-def _files(paths: Sequence[Path]) -> list[Path]:
-    return [file for path in paths for file in (sorted(path.glob("*.y*ml")) if path.is_dir() else [path])]
-
-
-def _checked(files: Sequence[Path]) -> list[dict[str, Any]]:
-    return [document for file in files for document in _check(file)]
-
-
-def _check(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the document in *file* if it is a good policy, else say what is wrong with it."""
-    from policies.loader import load_text
-    from policies.model import Policy
-    from policies.notices import notices
-    from policies.yaml_text import read_yaml
-
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        print(f"{file}: cannot be read: {error.strerror}.", file=sys.stderr)
-        return
-    loaded, document = load_text(text), read_yaml(text)
-    if isinstance(loaded, Policy) and isinstance(document, dict):
-        for notice in notices(loaded):
-            print(f"{file}: note: {notice}")
-        yield document
-        return
-    for problem in loaded if isinstance(loaded, list) else ():
-        print(f"{file}: {problem}", file=sys.stderr)
+    if not args.table:
+        return _complain(
+            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table."
+        )
+    policies, now = _policies(args), datetime.now(UTC)
+    if args.action == "push":
+        return editing.push_files(files_of(args.paths), policies, mode=args.mode, edited_by=args.edited_by, now=now)
+    if args.action == "list":
+        return editing.list_table(policies, as_json=args.json)
+    if args.action == "show":
+        return editing.show(policies, args.name)
+    return editing.switch(args.action, policies, reason=args.reason, edited_by=args.edited_by, now=now)
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":

@@ -10,6 +10,8 @@ from policies.contract.vocabulary import PolicyMode
 from policies.explain.asked import Asked
 from policies.explain.standing import Standing
 
+_WHAT = frozenset({"event.kind", "event.attributes.xid", "event.attributes.sxid"})
+
 
 class Outcome(StrEnum):
     """What became of one event under one policy."""
@@ -47,6 +49,14 @@ class Verdict:
     def concerns(self) -> bool:
         """Whether the event meant anything to the policy."""
         return self.outcome not in {Outcome.NO_MATCH, Outcome.OFF}
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it asks for what happened, and something else of it did not fit."""
+        if self.when is None or self.outcome is not Outcome.NO_MATCH:
+            return False
+        read = {name for part in self.when.decisive() for name in part.values}
+        return bool(read) and not read & _WHAT
 
     def document(self) -> dict[str, Any]:
         """Return it for machines."""

@@ -99,8 +99,8 @@ CODES: Mapping[str, Mistake] = {
     "L702": Mistake(_N, "a limit that holds otherwise than it seems to"),
     "L703": Mistake(_N, "a member that is never there today"),
     "L704": Mistake(_N, "a field that has no effect yet"),
-    "L801": Mistake(_W, "two active policies that say the same"),
-    "L802": Mistake(_W, "two active policies that answer one condition differently, at one priority"),
+    "L801": Mistake(_W, "two policies that say the same"),
+    "L802": Mistake(_W, "two policies that answer one condition differently, at one priority"),
     "L803": Mistake(_W, "a policy that another one always leads"),
     "L804": Mistake(_N, "two policies of one priority that may meet in one event"),
 }

@@ -49,6 +49,11 @@ class Reading:
         return self.policy.mode is PolicyMode.ACTIVE
 
     @property
+    def is_off(self) -> bool:
+        """Whether nobody asks it."""
+        return self.policy.mode is PolicyMode.OFF
+
+    @property
     def acts(self) -> frozenset[Action]:
         """What `do` does besides telling."""
         return frozenset(self.policy.do) - TELLING

@@ -1,19 +1,19 @@
 """Mistakes that only several policies make: they share a name, say the same, contradict or hide one another.
 
-Decides for active policies that act: those that tell only may say what they like beside others.
+Decides for policies that act, or will once they are armed: those that tell only may say what they like beside others.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from policies.lint.branches import branches_of, implies, overlap
+from policies.lint.branches import branches_of, implies
 from policies.lint.flaw import Flaw
 from policies.lint.reading import Reading
 
 
 def flaws_together(readings: Sequence[Reading]) -> Iterator[tuple[int, Flaw]]:
     """Yield (index into *readings*, flaw) for each policy that does not go together with another."""
-    acting = [(at, read) for at, read in enumerate(readings) if read.is_active and read.acts]
+    acting = [(at, read) for at, read in enumerate(readings) if not read.is_off and read.acts]
     for (one_at, one), (two_at, two) in combinations(acting, 2):
         flaw = _between(one, two)
         if flaw is not None:
@@ -24,7 +24,7 @@ def flaws_together(readings: Sequence[Reading]) -> Iterator[tuple[int, Flaw]]:
                 yield at, _hidden(leading)
                 break
         else:
-            if one.policy.priority == two.policy.priority and overlap(one.possible, two.possible):
+            if one.policy.priority == two.policy.priority and _meet(one, two):
                 yield two_at, _may_meet(one)
 
 
@@ -58,6 +58,13 @@ def _hides(leading: Reading, hidden: Reading) -> bool:
 def _hidden(leading: Reading) -> Flaw:
     reason = f"{leading.policy.name} is true wherever this is, asks for one only, and has the higher priority."
     return Flaw.of("L803", "when", reason, "Raise this priority, or narrow the other condition.")
+
+
+def _meet(one: Reading, two: Reading) -> bool:
+    """Whether one event may be both's: what `unless` takes out is not."""
+    both = [left.with_(right) for left in one.possible for right in two.possible]
+    exceptions = [*branches_of(one.policy.unless), *branches_of(two.policy.unless)]
+    return any(not branch.contradiction and not implies([branch], exceptions) for branch in both)
 
 
 def _may_meet(one: Reading) -> Flaw:

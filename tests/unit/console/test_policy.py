@@ -1,5 +1,6 @@
 """`relight policy`: check, push, list and show, on the table that the guard watches."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,16 @@ from tests.tools.envelopes import NOW, SHIPPED
 from tests.tools.tables import create_policies_table
 
 NAME = "xid-79-fell-off-the-bus"
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """A folder of one policy, as it comes along but armed: a table of all takes the guard a while."""
+    folder = tmp_path / "few"
+    folder.mkdir()
+    text = (SHIPPED / f"{NAME}.yaml").read_text()
+    (folder / f"{NAME}.yaml").write_text(re.sub("^mode: .*$", "mode: active", text, flags=re.MULTILINE))
+    return folder
 
 
 @pytest.fixture
@@ -43,33 +54,43 @@ def test_lint_says_what_is_wrong_where(tmp_path: Path, capsys: pytest.CaptureFix
     bad.write_text((SHIPPED / f"{NAME}.yaml").read_text().replace('== "gpu.xid"', '== "gpu.xidd"'))
     assert main(["policy", "lint", str(bad), str(tmp_path / "none.yaml")]) == 1
     told = capsys.readouterr()
-    assert f"{bad}: when: 'gpu.xidd' is no event.kind. Did you mean gpu.xid" in told.err
+    line = 1 + next(at for at, text in enumerate(bad.read_text().splitlines()) if text.startswith("when:"))
+    assert f"{bad}:{line}: L203 problem: when: 'gpu.xidd' is no event.kind. Did you mean gpu.xid" in told.err
     assert "none.yaml: cannot be read" in told.err
     assert "0 of 2 policies are good." in told.out
 
 
 def test_push_writes_once_and_the_guard_does_the_rest(
-    table: DynamoPolicies, capsys: pytest.CaptureFixture[str]
+    table: DynamoPolicies, few: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["policy", "push"]) == 0
+    assert main(["policy", "push", str(few)]) == 0
     assert f"written    {NAME}" in capsys.readouterr().out
     judge(table)
-    assert main(["policy", "push"]) == 0
+    assert main(["policy", "push", str(few)]) == 0
     assert f"unchanged  {NAME}" in capsys.readouterr().out
     assert main(["policy", "list"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(NAME)]
     assert line.split() == [NAME, "active", "rev", "1", "accepted"]
 
 
-def test_lint_notes_what_comes_to_nothing_today(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good = tmp_path / "good.yaml"
-    good.write_text((SHIPPED / f"{NAME}.yaml").read_text() + "priority: 5\n")
-    assert main(["policy", "lint", str(good)]) == 0
-    assert f"{good}: note: priority: is kept with the finding; nothing ranks by it yet." in capsys.readouterr().out
+def test_lint_notes_what_comes_to_nothing_today(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (good,) = few.iterdir()
+    good.write_text(good.read_text() + "unless: node.in_maintenance\n")
+    assert main(["policy", "lint", str(few)]) == 0
+    line = len(good.read_text().splitlines())
+    assert f"{good}:{line}: L703 note: unless: node.in_maintenance is never there today." in capsys.readouterr().out
 
 
-def test_push_can_set_the_mode(table: DynamoPolicies) -> None:
-    assert main(["policy", "push", str(SHIPPED), "--mode", "shadow", "--edited-by", "anna"]) == 0
+def test_all_that_come_along_are_pushed_without_a_name(
+    table: DynamoPolicies, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "push"]) == 0
+    assert f"written    {NAME}" in capsys.readouterr().out
+    assert table.names() == sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def test_push_can_set_the_mode(table: DynamoPolicies, few: Path) -> None:
+    assert main(["policy", "push", str(few), "--mode", "shadow", "--edited-by", "anna"]) == 0
     live = table.live(NAME)
     assert live is not None
     assert (live["mode"], live["edited_by"]) == ("shadow", "anna")
@@ -86,9 +107,9 @@ def test_push_writes_nothing_when_anything_is_wrong(
 
 
 def test_show_tells_what_is_in_force_and_what_is_wrong_with_the_last_edit(
-    table: DynamoPolicies, capsys: pytest.CaptureFixture[str]
+    table: DynamoPolicies, few: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["policy", "push"])
+    main(["policy", "push", str(few)])
     judge(table)
     live = table.live(NAME)
     assert live is not None
@@ -121,8 +142,10 @@ def test_a_table_that_is_not_there_is_told_plainly(table: DynamoPolicies, capsys
     assert "ResourceNotFoundException" in capsys.readouterr().err
 
 
-def test_everything_is_stopped_and_started_again(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["policy", "push"])
+def test_everything_is_stopped_and_started_again(
+    table: DynamoPolicies, few: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["policy", "push", str(few)])
     judge(table)
     assert main(["policy", "stop", "--reason", "a bad image", "--edited-by", "kim"]) == 0
     assert "Everything is stopped" in capsys.readouterr().out

@@ -1,0 +1,163 @@
+"""What `relight policy explain` reads of a deployed stack, whoever built it: AWS (`connect`) or twins (tests).
+
+Decides what an incident or a node is explained by: the policies in force, the switches, the node's state, the budgets.
+It must not print or write.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from console.incident.finding import Wish, find_all, find_one
+from console.incident.parts import IncidentError, Parts
+from console.incident.ports import Incidents
+from functions.ports.policies import PolicyHeads
+from functions.ports.triage import NodeKey, NodeStates
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.incident import Incident
+from policies.coordination.limits import limits_of
+from policies.coordination.snapshot import Keys, Snapshot
+from policies.coordination.switches import Switches
+from policies.explain.explaining import Explained, World, look_back
+from policies.explain.incidents import events_of
+from policies.explain.limits import LimitStanding, limit_standings
+from policies.explain.verdicts import Outcome, Verdict
+from policies.loader import load_document
+from policies.model import Policy
+from policies.rulebook import AcceptedPolicy
+from policies.yaml_text import read_yaml
+
+MOST_EVENTS = 8
+
+
+class Budgets(Protocol):
+    """Coordinate's store, read only."""
+
+    def read(self, cluster: str, keys: Keys) -> Snapshot:
+        """Return the documents that *keys* name."""
+        ...
+
+
+class Switchboard(Protocol):
+    """The switches of the policies table, read only."""
+
+    def read(self, policies: Collection[str]) -> Switches:
+        """Return what of *policies* may act."""
+        ...
+
+
+@dataclass(frozen=True)
+class Account:
+    """The tables of one stack, read only."""
+
+    clusters: Sequence[str]
+    incidents: Incidents
+    heads: PolicyHeads
+    switches: Switchboard
+    states: NodeStates
+    budgets: Budgets
+    clock: Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One incident, its events (newest first) as each policy sees them, and where its limits stand."""
+
+    incident: Incident
+    events: Sequence[Explained]
+    limits: Sequence[LimitStanding]
+
+
+def explain_incident(account: Account, wanted: str, days: int) -> Told:
+    """Return why the policies answered as they did to what the incident *wanted* (an id's beginning) is about."""
+    return _told(account, find_one(_as_parts(account), wanted, days))
+
+
+def explain_node(account: Account, node: str, days: int) -> Sequence[Incident]:
+    """Return the incidents of *node* (instance id or name), newest first; IncidentError when there is none."""
+    found = find_all(_as_parts(account), Wish(closed=True, node=node, days=days))
+    if not found:
+        hint = "So no policy fired for it: `relight policy explain --event FILE` says why, for one event."
+        raise IncidentError(f"no incident of the last {days} days is about {node!r}.", hint=hint)
+    return sorted(found, key=lambda each: each.opened_at, reverse=True)
+
+
+def _told(account: Account, incident: Incident) -> Told:
+    now = account.clock()
+    key = NodeKey(incident.cluster, incident.node.instance_id)
+    state = account.states.load([key], now)[key].text
+    accepted = in_force(account.heads)
+    world = World(accepted, account.switches.read([one.policy.name for one in accepted]))
+    events = events_of(incident)[:MOST_EVENTS]
+    explained = [look_back(event, incident.node, state=state, world=world, now=now) for event in events]
+    budgets = account.budgets.read(incident.cluster, Keys(budgets=frozenset(limits_of(incident)))).budgets
+    return Told(
+        incident, [_with_findings(each, incident) for each in explained], limit_standings(incident, budgets, now)
+    )
+
+
+def _with_findings(explained: Explained, incident: Incident) -> Explained:
+    """What is in the incident fired, though the node's state may have forgotten it by now."""
+    fired = {note.policy for note in incident.findings if note.observed_at == explained.moment}
+    return replace(
+        explained, verdicts=tuple(_fired(each) if each.policy in fired else each for each in explained.verdicts)
+    )
+
+
+def _fired(verdict: Verdict) -> Verdict:
+    return replace(verdict, outcome=Outcome.FIRED, reason=f"its finding is in this incident; now {verdict.reason}")
+
+
+def in_force(heads: PolicyHeads) -> Sequence[AcceptedPolicy]:
+    """Return the policies in force, those that are off among them; what cannot be read is left out, as in triage."""
+    found = []
+    for heading in heads.headings():
+        head = heads.head(heading.name)
+        document = read_yaml(head.document) if head else None
+        loaded = load_document(document, try_examples=False) if isinstance(document, Mapping) else None
+        if head and isinstance(loaded, Policy):
+            mode = PolicyMode.OFF if head.mode is PolicyMode.OFF else loaded.mode
+            found.append(AcceptedPolicy(loaded.model_copy(update={"mode": mode}), head.revision, head.hash))
+    return found
+
+
+def _as_parts(account: Account) -> Parts:
+    return Parts(account.clusters, account.incidents, _Nowhere(), account.clock, lambda _seconds: None)
+
+
+class _Nowhere:
+    """Nothing is sent from here."""
+
+    def send(self, message: object, at: datetime) -> None:
+        raise IncidentError(f"nothing is closed here ({type(message).__name__} at {at:%H:%M}).", hint="")
+
+
+def connect(stack: str, region: str | None) -> Account:
+    """Find *stack* and return its tables. RelightError says what is missing."""
+    from botocore.config import Config
+
+    from console import aws
+    from console.dlq.adapters.asking import asking
+    from console.dlq.adapters.stacks import CloudFormationStacks
+    from console.incident.adapters.incidents import DynamoIncidents
+    from functions.adapters.coordination import DynamoDBCoordinationStore
+    from functions.adapters.node_states import DynamoNodeStates
+    from functions.adapters.policies import DynamoPolicies
+    from functions.adapters.switches import DynamoSwitches
+
+    config = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=20)
+    with asking("connecting to AWS"):
+        session = aws.session(region)
+        found = CloudFormationStacks(session.client("cloudformation", config=config)).find(stack)
+        client = session.client("dynamodb", config=config)
+        fleet, incidents, policies = (found.output(f"{name}Table") for name in ("Fleet", "Incidents", "Policies"))
+    return Account(
+        clusters=found.output("Clusters").split(","),
+        incidents=DynamoIncidents(client, incidents),
+        heads=DynamoPolicies(client, policies),
+        switches=DynamoSwitches(client, policies),
+        states=DynamoNodeStates(client, fleet),
+        budgets=DynamoDBCoordinationStore(client, fleet_table=fleet, incidents_table=incidents),
+        clock=lambda: datetime.now(UTC),
+    )

@@ -1,0 +1,96 @@
+"""`relight policy explain`: reads what a person named, offline or of a stack, and has it printed."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.policy.files import NO_FILES, files_of, read
+from console.policy.screen import Wanted, print_events, print_incident, print_node
+from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import BadInputError
+from policies.explain.explaining import World, explain
+from policies.explain.reading import deliveries_in
+from policies.lint.lint import Written
+from policies.loader import load_text
+from policies.model import Policy
+from policies.node_state import NodeState
+from policies.rulebook import AcceptedPolicy
+
+if TYPE_CHECKING:
+    from console.policy.account import Account
+
+_PLACEHOLDER = "(not given)"
+
+
+@dataclass(frozen=True)
+class Offline:
+    """Files: the event, policies, perhaps a node's state; ``instance_type`` is that of an event without envelope."""
+
+    event: str
+    policies: Sequence[Path]
+    state: str
+    instance_type: str
+
+
+def offline(asked: Offline, wanted: Wanted) -> int:
+    """Explain the event in a file, without an account; BadInputError says what cannot be read."""
+    accepted = _accepted(read(files_of(asked.policies)))
+    node = NodeIdentity(
+        cluster=_PLACEHOLDER, name=_PLACEHOLDER, instance_id=_PLACEHOLDER, instance_type=asked.instance_type
+    )
+    deliveries = deliveries_in(_text(asked.event), node, datetime.now(UTC))
+    state = _state(_text(asked.state).strip()) if asked.state else ""
+    now = max(delivery.arrived_at for delivery in deliveries)
+    explained = explain(deliveries, state=state, world=World(accepted), now=now)
+    print_events(explained, wanted)
+    return 0
+
+
+def of_incident(account: "Account", wanted_id: str, days: int, wanted: Wanted) -> int:
+    """Explain what an incident is about."""
+    from console.policy.account import explain_incident
+
+    print_incident(explain_incident(account, wanted_id, days), wanted)
+    return 0
+
+
+def of_node(account: "Account", node: str, days: int, wanted: Wanted, *, last: bool) -> int:
+    """List the incidents of a node with why each stands so, or explain the newest of them."""
+    from console.policy.account import explain_node
+
+    incidents = explain_node(account, node, days)
+    if last:
+        return of_incident(account, incidents[0].id, days, wanted)
+    print_node(incidents, wanted)
+    return 0
+
+
+def _accepted(texts: Sequence[Written]) -> Sequence[AcceptedPolicy]:
+    found = []
+    for written in texts:
+        loaded = load_text(written.text, try_examples=False)
+        if isinstance(loaded, Policy):
+            found.append(AcceptedPolicy(loaded, 1, "file"))
+        else:
+            print(f"{written.name}: left out: {loaded[0]}", file=sys.stderr)
+    if not found:
+        raise BadInputError(NO_FILES, hint="Name a folder with --policies.")
+    return found
+
+
+def _text(name: str) -> str:
+    read_it: Callable[[], str] = sys.stdin.read if name == "-" else Path(name).read_text
+    try:
+        return read_it()
+    except (OSError, UnicodeDecodeError) as error:
+        told = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadInputError(f"{name}: cannot be read: {told}.", hint="Name a file, or - for standard input.") from None
+
+
+def _state(text: str) -> str:
+    if NodeState.load(text) is None:
+        raise BadInputError("the state cannot be read.", hint="It is the attribute `doc` of the item NODE#…#window.")
+    return text

@@ -1,0 +1,121 @@
+"""What `relight policy explain` prints: text for people, JSON for machines. It must not read anything."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from policies.contract.times import format_time
+from policies.coordination.incident import Incident
+from policies.explain.explaining import Explained
+from policies.explain.verdicts import Outcome, Verdict
+from policies.findings import scope_of
+
+if TYPE_CHECKING:
+    from console.policy.account import Told
+
+_INDENT = " " * 16
+_SHORT = 12
+_ORDER = list(Outcome)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """``policy``: only this one; ``every``: those too that ask for something else."""
+
+    as_json: bool = False
+    policy: str = ""
+    every: bool = False
+
+    def of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """Return what is asked for, what fired first."""
+        mine = [each for each in verdicts if self.policy in {"", each.policy}]
+        return sorted(mine, key=lambda each: (_ORDER.index(each.outcome), each.policy))
+
+    def shows(self, verdict: Verdict) -> bool:
+        """Whether it gets lines of its own: of who asks for something else, the near ones do."""
+        return self.every or bool(self.policy) or verdict.concerns or verdict.is_near
+
+
+def print_events(explained: Sequence[Explained], wanted: Wanted) -> None:
+    """Print each event and what became of it."""
+    if wanted.as_json:
+        _json({"events": [_document(each, wanted) for each in explained]})
+        return
+    for line in (line for each in explained for line in _lines(each, wanted)):
+        print(line)
+
+
+def print_incident(told: "Told", wanted: Wanted) -> None:
+    """Print an incident, where its limits stand, and its events."""
+    incident = told.incident
+    if wanted.as_json:
+        limits = [each.document() for each in told.limits]
+        events = [_document(each, wanted) for each in told.events]
+        _json({"incident": _of_incident(incident), "limits": limits, "events": events})
+        return
+    print(_line(incident))
+    for limit in told.limits:
+        print(f"  limit         {limit}")
+    print("  (what follows stands on the incident's notes and the node's state as they are now)")
+    print_events(told.events, wanted)
+
+
+def print_node(incidents: Sequence[Incident], wanted: Wanted) -> None:
+    """Print the incidents of a node, newest first."""
+    if wanted.as_json:
+        _json({"incidents": [_of_incident(each) for each in incidents]})
+        return
+    for incident in incidents:
+        print(_line(incident))
+    print("Next: relight policy explain --incident ID")
+
+
+def _lines(explained: Explained, wanted: Wanted) -> Iterator[str]:
+    yield _headline(explained)
+    verdicts = wanted.of(explained.verdicts)
+    shown = [each for each in verdicts if wanted.shows(each)]
+    for verdict in shown:
+        yield f"  {verdict.outcome:<13} {verdict.policy} ({verdict.mode}, revision {verdict.revision})"
+        yield f"{_INDENT}{verdict.reason}"
+        yield from (f"{_INDENT}→ {then}" for then in verdict.then)
+    if len(shown) < len(verdicts):
+        yield f"  {len(verdicts) - len(shown)} others ask for something else (--all)"
+
+
+def _headline(explained: Explained) -> str:
+    event, at = explained.event, format_time(explained.moment)
+    if event is None:
+        return f"a heartbeat of {explained.node.name}, {at}"
+    attributes = ", ".join(f"{name} {value}" for name, value in event.attributes.items())
+    told = f"{event.kind}{f' ({attributes})' if attributes else ''}, {event.severity}, {scope_of(event.component)}"
+    return f"{told}, on {explained.node.name}, {at}{', received before' if explained.known else ''}"
+
+
+def _line(incident: Incident) -> str:
+    why = incident.reason or ("" if incident.status.is_open else incident.outcome)
+    about = f"{incident.policy.name}, {incident.node.name} ({incident.node.instance_id})"
+    return f"incident {incident.id[:_SHORT]} {incident.status}: {about}{f': {why}' if why else ''}"
+
+
+def _of_incident(incident: Incident) -> dict[str, Any]:
+    return {
+        "id": incident.id,
+        "status": incident.status.value,
+        "policy": incident.policy.name,
+        "revision": incident.policy.revision,
+        "node": incident.node.name,
+        "instance": incident.node.instance_id,
+        "reason": incident.reason,
+        "outcome": incident.outcome,
+        "opened_at": format_time(incident.opened_at),
+    }
+
+
+def _document(explained: Explained, wanted: Wanted) -> dict[str, Any]:
+    verdicts = [each.document() for each in wanted.of(explained.verdicts)]
+    return {**explained.document(), "policies": verdicts}
+
+
+def _json(found: dict[str, Any]) -> None:
+    print(json.dumps(found, ensure_ascii=False, indent=1))
