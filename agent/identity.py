@@ -7,8 +7,10 @@ Source: EC2 user guide, "Use the Instance Metadata Service to access instance me
 
 import http.client
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from agent.settings import Settings
@@ -67,8 +69,32 @@ class NotToldError(http.client.HTTPException):
     """The service answers, and has nothing at this path."""
 
 
+class _Hurried(socket.socket):
+    """Receives until a moment, however slowly it comes: a timeout alone begins anew with each byte."""
+
+    until = 0.0
+
+    def recv_into(self, *arguments: Any) -> int:  # noqa: ANN401 - as the socket does
+        """See `socket.socket.recv_into`; TimeoutError after the moment."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it answers too slowly")
+        self.settimeout(left)
+        return super().recv_into(*arguments)
+
+
+class _Connection(http.client.HTTPConnection):
+    def connect(self) -> None:
+        """Connect; what is received has to be received within the deadline."""
+        until = time.monotonic() + _DEADLINE_SECONDS
+        super().connect()
+        self.sock = hurried = _Hurried(fileno=self.sock.detach())
+        hurried.settimeout(_DEADLINE_SECONDS)
+        hurried.until = until
+
+
 class InstanceMetadata:
-    """The instance metadata service, version 2, at *endpoint*. Each try has a deadline of one second."""
+    """The instance metadata service, version 2, at *endpoint*. Each try has a deadline of one second an answer."""
 
     def __init__(self, endpoint: str) -> None:
         """Ask at *endpoint*, for example http://169.254.169.254."""
@@ -91,7 +117,7 @@ class InstanceMetadata:
                 return self._ask(path)
             except NotToldError:
                 return None
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, ValueError) as error:  # the last: a token that is none
                 problem = str(error) or type(error).__name__
                 self._token = ""  # it may have expired: HTTP 401
         raise self._silent(path, problem)
@@ -107,11 +133,11 @@ class InstanceMetadata:
         return self._request("GET", f"/latest/meta-data/{path}", {"X-aws-ec2-metadata-token": self._token})
 
     def _request(self, method: str, path: str, headers: dict[str, str]) -> str:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=_DEADLINE_SECONDS)
+        connection = _Connection(self._host, self._port, timeout=_DEADLINE_SECONDS)
         try:
             connection.request(method, path, headers=headers)
             answer = connection.getresponse()
-            text = answer.read(_MOST_BYTES).decode("utf-8", "replace").strip()
+            raw = answer.read(_MOST_BYTES + 1)
         finally:
             connection.close()
         if answer.status == http.client.NOT_FOUND and method == "GET":
@@ -119,4 +145,6 @@ class InstanceMetadata:
         if answer.status != http.client.OK:
             msg = f"HTTP {answer.status}"
             raise http.client.HTTPException(msg)
-        return text
+        if len(raw) > _MOST_BYTES:
+            raise http.client.HTTPException(f"more than {_MOST_BYTES} bytes")
+        return raw.decode("utf-8", "replace").strip()

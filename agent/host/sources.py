@@ -42,8 +42,8 @@ def sources(wiring: Wiring) -> dict[str, Run]:
     }
     if asks_metadata(settings):
         # EC2 user guide: "We recommend that you check for these interruption notices every 5 seconds."
-        found["spot"] = wiring.poll("spot", spot_poll(settings), Source.EC2, every=5)
-        found["maintenance"] = wiring.poll("maintenance", maintenance_poll(settings), Source.EC2, every=60)
+        found["spot"] = wiring.poll("spot", spot_poll(settings), Source.EC2, every=5, deadline=30)
+        found["maintenance"] = wiring.poll("maintenance", maintenance_poll(settings), Source.EC2, every=60, deadline=30)
     return found
 
 

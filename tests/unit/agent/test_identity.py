@@ -1,5 +1,8 @@
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -102,3 +105,58 @@ def test_the_kernel_s_boot_id_is_read(tmp_path: Path) -> None:
     assert read_boot_id(tmp_path / "boot_id") == "da38098f"
     with pytest.raises(SettingsError, match="RELIGHT_AGENT_BOOT_ID"):
         read_boot_id(tmp_path / "missing")
+
+
+@contextmanager
+def answering(answer: Callable[[socket.socket], None]) -> Iterator[InstanceMetadata]:
+    """Serve *answer* to whoever connects."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    one, _ = server.accept()
+                    threading.Thread(target=talk, args=(one,), daemon=True).start()
+
+        def talk(one: socket.socket) -> None:
+            with one, suppress(OSError):
+                one.recv(4096)
+                answer(one)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield InstanceMetadata(f"http://127.0.0.1:{server.getsockname()[1]}")
+
+
+def drip(one: socket.socket) -> None:
+    one.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        one.sendall(b"x")
+        time.sleep(0.05)
+
+
+def drip_headers(one: socket.socket) -> None:
+    while True:
+        one.sendall(b"HTTP/1.1 200 OK\r\nA: ")
+        time.sleep(0.05)
+
+
+def flood(one: socket.socket) -> None:
+    one.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"y" * (10 << 20))
+
+
+def two_lines(one: socket.socket) -> None:
+    one.sendall(b"HTTP/1.1 200 OK\r\n\r\na\r\nX-Evil: b")
+
+
+def nonsense(one: socket.socket) -> None:
+    one.sendall(b"\0\xff" * 4096)
+
+
+@pytest.mark.parametrize("answer", [drip, drip_headers, flood, two_lines, nonsense, socket.socket.close])
+def test_a_service_that_answers_slowly_or_rubbish_is_silent_within_seconds(
+    answer: Callable[[socket.socket], None],
+) -> None:
+    began = time.monotonic()
+    with answering(answer) as metadata, pytest.raises(DependencyError):
+        metadata.find("instance-id")
+    assert time.monotonic() - began < 20
