@@ -10,8 +10,8 @@ from typing import Any
 
 from policies.contract.identifiers import stable_id
 
-BOOKKEEPING = frozenset({"sk", "verdict", "edited_by", "edited_at"})
-"""Attributes of a `live` item that are not part of the policy: the guard's verdict, who edited it."""
+BOOKKEEPING = frozenset({"sk", "verdict", "edited_by", "edited_at", "edit_reason"})
+"""Attributes of a `live` item that are not part of the policy: the guard's verdict, who edited it, and why."""
 
 DEEPEST = 12
 

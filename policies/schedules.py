@@ -63,7 +63,7 @@ def parse_zone(text: str) -> timezone:
 
 
 def permits(hours: Hours | None, now: datetime) -> bool:
-    """Whether a policy with these *hours* may act at *now*: in a span of ``only`` (none: always), in none of ``never``."""
+    """Whether these *hours* let a policy act at *now*: in a span of ``only`` (none: always), in none of ``never``."""
     if hours is None:
         return True
     local = now.astimezone(parse_zone(hours.zone))

@@ -11,6 +11,7 @@
   relight policy explain --node i-0abc --last the same for the newest incident of a node
   relight policy push FILE_OR_DIR...          write them as live items; the guard puts good ones into force
   relight policy push DIR --mode shadow       the same, but none of them acts yet
+  relight policy set-mode NAME active         one policy: active, shadow or off; ends the shadow it put itself in
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
   relight policy start                        policies act again as they say
 
@@ -59,6 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--reason", default="", help="why, for whoever is paged")
         _add_editor(action)
         _add_table(action)
+    setting = actions.add_parser("set-mode", help="one policy's mode; also ends the shadow it put itself in")
+    setting.add_argument("name", metavar="NAME", help="as `relight policy list` shows it")
+    setting.add_argument("mode", choices=["active", "shadow", "off"])
+    setting.add_argument("--reason", default="", help="why, for whoever looks later")
+    setting.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="for the guard's verdict (60)")
+    _add_editor(setting)
+    _add_table(setting)
     listing = actions.add_parser("list", help="every policy in one line")
     listing.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="of files, not of the table")
     listing.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
@@ -162,7 +170,20 @@ def _of_table(args: argparse.Namespace) -> int:
         return editing.list_table(policies, as_json=args.json)
     if args.action == "show":
         return editing.show(policies, args.name)
+    if args.action == "set-mode":
+        return _set_mode(args, policies)
     return editing.switch(args.action, policies, reason=args.reason, edited_by=args.edited_by, now=now)
+
+
+def _set_mode(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
+    import time
+    from datetime import UTC, datetime
+    from functools import partial
+
+    from console.policy.mode_setting import Wish, set_mode
+
+    wish = Wish(args.name, args.mode, args.edited_by, args.reason, args.wait)
+    return set_mode(policies, wish, clock=partial(datetime.now, UTC), pause=time.sleep)
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":

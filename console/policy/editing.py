@@ -63,15 +63,17 @@ def list_table(policies: "DynamoPolicies", *, as_json: bool) -> int:
     stop = stop_of(policies.live(EVERYTHING))
     in_force = {heading.name: heading for heading in policies.headings()}
     names = sorted({*policies.names(), *in_force} - {EVERYTHING})
+    shadows = {name: shadow.told for name, shadow in policies.self_shadows.all().items()}
     if as_json:
-        as_document([_row(policies, name) for name in names], stopped=stop)
+        as_document([{**_row(policies, name), "self_shadow": shadows.get(name)} for name in names], stopped=stop)
         return 0
     if stop:
         print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
     for name in names:
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
-        print(f"{name:<40} {told} {_status(_verdict(policies, name))}")
+        shadow = f"; shadow: {shadows[name]}" if name in shadows else ""
+        print(f"{name:<40} {told} {_status(_verdict(policies, name))}{shadow}")
     return 0
 
 
@@ -95,6 +97,12 @@ def show(policies: "DynamoPolicies", name: str) -> int:
         print(f"# revision {head.revision}, {head.mode}")
         print(yaml.safe_dump(json.loads(head.document), sort_keys=False, allow_unicode=True, width=110), end="")
     print(f"# the item: {_status(verdict)}")
+    shadow = policies.self_shadows.all().get(name)
+    if shadow:
+        print(
+            f"# it put itself in shadow: {shadow.told} (incident {shadow.incident});"
+            f" `relight policy set-mode {name} active` ends that"
+        )
     for problem in (verdict or {}).get("problems", ()):
         print(f"#   {problem['path'] or 'document'}: {problem['reason']} {problem['hint']}")
     return 0

@@ -24,6 +24,7 @@ from functions.adapters.policy_items import (
     unchanged,
     untyped,
 )
+from functions.adapters.self_shadows import DynamoSelfShadows
 from functions.ports.policies import EditedMeanwhileError, Head, Heading
 from policies.contract.errors import DependencyError
 from policies.contract.times import format_time
@@ -124,6 +125,22 @@ class DynamoPolicies:
             return
         with calling("removing an answer that is out of date"):
             self._client.delete_item(TableName=self._table, Key=key_of(name, "answer"))
+
+    def edit(self, name: str, seen: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+        """Set *fields* on `live` if the operator's are still those of *seen*; else EditedMeanwhileError."""
+        condition, names, values = unchanged(seen)
+        self._update(
+            key_of(name, "live"),
+            f"SET {', '.join(f'#e_{each} = :e_{each}' for each in fields)}",
+            condition,
+            {**names, **{f"#e_{each}": each for each in fields}},
+            {**values, **{f":e_{each}": value for each, value in fields.items()}},
+        )
+
+    @property
+    def self_shadows(self) -> DynamoSelfShadows:
+        """Who put themselves in shadow, in the same table."""
+        return DynamoSelfShadows(self._client, self._table)
 
     def put_live(self, item: Mapping[str, Any]) -> None:
         """Write a whole `live` item, as a person would: the last writer wins, and the guard judges."""

@@ -1,6 +1,7 @@
 """The switches in the policies table: one consistent BatchGetItem for the policies of a batch and the stop of all.
 
-Heads say what the guard accepted. The stop is read as a person wrote it, since a stop must not wait for the guard.
+Heads say what the guard accepted, and beside each may stand that its policy put itself in shadow. The stop is read as a
+person wrote it, since a stop must not wait for the guard.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from functions.adapters.batch_get import batch_get
 from functions.adapters.policy_items import key_of, untyped
+from functions.adapters.self_shadows import PREFIX, DynamoSelfShadows, shadow_key, shadow_of
 from policies.contract.vocabulary import PolicyMode
-from policies.coordination.switches import EVERYTHING, Switches, stop_of
+from policies.coordination.switches import EVERYTHING, SelfShadow, Switches, stop_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 
-_FIELDS = {"#name": "name", "#mode": "mode", "#by": "edited_by", "#reason": "reason"}
+_SHADOWS = {f"#s{at}": name for at, name in enumerate(SelfShadow.model_fields)}
+_FIELDS = {"#name": "name", "#mode": "mode", "#by": "edited_by", "#reason": "reason", **_SHADOWS}
 
 
 class DynamoSwitches:
@@ -28,10 +31,13 @@ class DynamoSwitches:
         """Read from *table*."""
         self._client = client
         self._table = table
+        self._shadows = DynamoSelfShadows(client, table)
 
     def read(self, policies: Collection[str]) -> Switches:
         """See the port."""
-        keys = [key_of(EVERYTHING, "live"), *(key_of(name, "head") for name in sorted(set(policies)))]
+        names = sorted(set(policies))
+        heads, shadows = (key_of(name, "head") for name in names), (shadow_key(name) for name in names)
+        keys = [key_of(EVERYTHING, "live"), *heads, *shadows]
         read = batch_get(
             self._client,
             [(self._table, key) for key in keys],
@@ -42,7 +48,13 @@ class DynamoSwitches:
         )
         found = {item["name"]: item for item in (untyped(each) for _, each in read)}
         stop = stop_of(found.pop(EVERYTHING, None))
-        return Switches(modes={name: _mode(item) for name, item in found.items()}, stop=stop)
+        mine = [shadow_of(found.pop(name)) for name in list(found) if name.startswith(PREFIX)]
+        modes = {name: _mode(item) for name, item in found.items()}
+        return Switches(modes=modes, stop=stop, shadows={each.policy: each for each in mine})
+
+    def put_in_shadow(self, shadow: SelfShadow) -> None:
+        """See the port."""
+        self._shadows.put(shadow)
 
 
 def _mode(head: dict[str, Any]) -> PolicyMode:

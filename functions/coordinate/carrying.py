@@ -1,5 +1,6 @@
 """Carries a decision out: holds and budgets, then leases, then incidents, and only then what the world sees.
 
+Before all of it a policy that puts itself in shadow does so: nothing else of it may act, wherever this run ends.
 What guards comes before the incidents that rely on it; a crash in between leaves a guard that its incident takes again.
 It must not decide.
 """
@@ -9,13 +10,14 @@ from concurrent.futures import Executor
 from functools import partial
 
 from functions.coordinate.parallel import Call, run_all
-from functions.ports.coordination import CoordinationStore, Executions
+from functions.ports.coordination import CoordinationStore, Executions, Switchboard
 from functions.ports.triage import Telemetry
 from policies.coordination.snapshot import ConflictError, Decision
 
 
-def commit(decision: Decision, *, store: CoordinationStore, pool: Executor) -> None:
+def commit(decision: Decision, *, store: CoordinationStore, switches: Switchboard, pool: Executor) -> None:
     """Write what *decision* changes; ConflictError when any of it changed meanwhile, DependencyError when it cannot."""
+    _write([partial(switches.put_in_shadow, shadow) for shadow in decision.shadows], pool)
     for changes in decision.rounds:
         _write([partial(store.write, change) for change in changes], pool)
 

@@ -112,7 +112,7 @@ class Coordinator:
             )
             decision = decide(snapshot, messages, now, rules=self.rules)
             try:
-                commit(decision, store=self.store, pool=self.pool)
+                commit(decision, store=self.store, switches=self.switches, pool=self.pool)
             except ConflictError:
                 self.telemetry.count(CONFLICTS)
                 continue

@@ -10,7 +10,7 @@ from typing import Protocol
 from policies.contract.decisions import Answer
 from policies.coordination.incident import Incident
 from policies.coordination.snapshot import AnyChange, ExecutionState, Keys, Snapshot
-from policies.coordination.switches import Switches
+from policies.coordination.switches import SelfShadow, Switches
 
 
 class CoordinationStore(Protocol):
@@ -37,7 +37,11 @@ class Switchboard(Protocol):
     """What may act at this moment, read consistently."""
 
     def read(self, policies: Collection[str]) -> Switches:
-        """Return the modes in force of *policies*, and whether everything is stopped."""
+        """Return the modes in force of *policies*, whether everything is stopped, and who put itself in shadow."""
+        ...
+
+    def put_in_shadow(self, shadow: SelfShadow) -> None:
+        """Write *shadow* on top of its version before; ConflictError when that is not the one there."""
         ...
 
 

@@ -3,19 +3,30 @@
 from collections.abc import Collection
 
 from functions.twins.policies import MemoryPolicies
-from policies.coordination.switches import EVERYTHING, Switches, stop_of
+from policies.coordination.snapshot import ConflictError
+from policies.coordination.switches import EVERYTHING, SelfShadow, Switches, stop_of
 
 
 class MemorySwitches:
-    """Reads what *policies* holds at that moment."""
+    """Reads what *policies* holds at that moment; ``shadows`` are who put themselves in shadow."""
 
     def __init__(self, policies: MemoryPolicies) -> None:
         """Take the table."""
         self._policies = policies
+        self.shadows: dict[str, SelfShadow] = {}
 
     def read(self, policies: Collection[str]) -> Switches:
         """See the port."""
         heads = (self._policies.head(name) for name in policies)
         return Switches(
-            modes={head.name: head.mode for head in heads if head}, stop=stop_of(self._policies.live(EVERYTHING))
+            modes={head.name: head.mode for head in heads if head},
+            stop=stop_of(self._policies.live(EVERYTHING)),
+            shadows={name: self.shadows[name] for name in policies if name in self.shadows},
         )
+
+    def put_in_shadow(self, shadow: SelfShadow) -> None:
+        """See the port."""
+        there = self.shadows.get(shadow.policy)
+        if (there.version if there else 0) != shadow.version - 1:
+            raise ConflictError(f"the shadow of {shadow.policy} changed meanwhile.", hint="Read again.")
+        self.shadows[shadow.policy] = shadow

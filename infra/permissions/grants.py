@@ -22,6 +22,7 @@ REJECT_KEYS = "REJECTS#*"
 INCIDENT_KEYS = "INCIDENT#*"
 CLAIM_KEYS = "INSTANCE#*"
 NODE_KEYS = "NODE#*"
+SHADOW_KEYS = "#shadow#*"
 
 
 NO_RESOURCE = "AWS knows no resource for this call"

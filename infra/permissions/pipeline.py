@@ -44,6 +44,7 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
 def coordinate(lanes: Lanes, tables: Tables) -> Statements:
     """Be the only writer of leases, holds, budgets and incidents, read what may act now, dead-letter what is refused.
 
+    It edits no policy: of their table it writes only that one put itself in shadow.
     Its executions come by :func:`executions`.
     """
     verbs = ("BatchGetItem", "PutItem")
@@ -52,6 +53,7 @@ def coordinate(lanes: Lanes, tables: Tables) -> Statements:
         grants.send("Refused", lanes.decisions_dead),
         grants.items("State", [tables.fleet, tables.incidents], verbs, [grants.CLUSTER_KEYS, grants.INCIDENT_KEYS]),
         grants.items("Switches", [tables.policies], ("BatchGetItem",)),
+        grants.items("SelfShadow", [tables.policies], ("PutItem",), [grants.SHADOW_KEYS]),
         grants.index("IncidentsByStatus", tables.incidents, "by-status"),
     ]
 

@@ -23,6 +23,8 @@ class Reservation(Model):
     at: Moment
     closed: bool = False
     counts_until: Moment  # once closed
+    node: str = ""  # the instance that was acted on, of acts that are counted by policy
+    successor: str = ""  # the instance that took its place
 
 
 class Budget(Model):

@@ -17,6 +17,7 @@ from policies.coordination.findings import take_contributions, take_findings
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.learning import job_in
 from policies.coordination.limits import limits_of
+from policies.coordination.pacing import acts_scope
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
 from policies.coordination.storms import generation_of_scope
@@ -131,7 +132,7 @@ def _guards(incident: Incident) -> Keys:
     return Keys(
         leases=frozenset({incident.generation}),
         jobs=frozenset({incident.job.id} if incident.job else ()),
-        budgets=frozenset(limits_of(incident)),
+        budgets=frozenset({*limits_of(incident), acts_scope(incident.policy.name)}),
     )
 
 

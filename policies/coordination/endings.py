@@ -12,6 +12,7 @@ from policies.coordination.happenings import Closed, Escalated, Happening, Parke
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
+from policies.coordination.pacing import forget_act
 from policies.coordination.rules import MOST_ATTEMPTS
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
@@ -113,3 +114,5 @@ def _drop_hold(work: Working, job: Job, incident: str) -> None:
 def _close_budgets(work: Working, incident: Incident) -> None:
     for scope in limits_of(incident):
         work.budgets[scope] = budgets.close(work.budget(scope), incident.id, acted=incident.acted)
+    if not incident.acted:
+        forget_act(work, incident)

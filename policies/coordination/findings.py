@@ -85,7 +85,7 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
 
 def _join(work: Working, holder: Incident, finding: Finding, rules: Rules, now: datetime) -> None:
     layout = lay_out_finding(finding, rules)
-    switched = work.snapshot.switches.why_not(finding.policy.name)
+    switched = work.switches.why_not(finding.policy.name)
     acts = holder.status.is_open and not why_nobody_acts(finding, layout, switched, now)
     joined = join(holder, finding, layout.rungs if acts else (), rules, now)
     if joined == holder:

@@ -10,6 +10,7 @@ from policies.contract.rungs import Rung
 from policies.coordination.endings import happen, let_all_go, owns_lease, park
 from policies.coordination.happenings import CalledOff
 from policies.coordination.incident import Incident
+from policies.coordination.pacing import is_noted
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 
@@ -18,7 +19,8 @@ BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_J
 
 def why_not(work: Working, incident: Incident) -> str:
     """Return why the incident's policy may not act now, empty when it may."""
-    return work.snapshot.switches.why_not(incident.policy.name)
+    begun = incident.acted or is_noted(work, incident)
+    return work.switches.why_not(incident.policy.name, begun=begun)
 
 
 def why_stopped(work: Working, incident: Incident) -> str:
@@ -37,11 +39,18 @@ def why_stopped(work: Working, incident: Incident) -> str:
 
 
 def call_off(work: Working, incident: Incident, why: str, now: datetime) -> Incident:
-    """Close an incident that touched nothing; if another policy saw the same node, somebody has to know."""
+    """Close an incident that touched nothing; if another policy saw the same node, somebody has to know.
+
+    Of a policy that put itself in shadow, the incident that was too many wakes somebody, and no later one does.
+    """
     let_all_go(work, incident, "recorded", now)
     others = {note.policy for note in incident.findings} - {incident.policy.name}
     also = f"; {', '.join(sorted(others))} saw this node too, and nobody acts on it" if others else ""
-    called_off = CalledOff(f"{why}; nothing was touched{also}", "page" if others else "notify")
+    shadow = work.switches.self_shadow(incident.policy.name)
+    first = shadow is not None and shadow.incident == incident.id
+    if first:
+        also = f"{also}. See what it did; `relight policy set-mode {incident.policy.name} active` lets it act again"
+    called_off = CalledOff(f"{why}; nothing was touched{also}", "page" if others or first else "notify")
     return happen(work, incident, called_off, now)
 
 

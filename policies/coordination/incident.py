@@ -27,7 +27,8 @@ class Incident(Model):
     is set aside, since the same rung is another act then. ``under_way`` says that the current rung has begun in the
     world. ``fence`` is the one of the lease. ``started`` is the highest attempt whose execution has asked. ``facts``
     gathers the outcomes of the reports. ``deadline`` is for the whole incident. ``done`` are the rungs carried out.
-    ``timeline`` is the truth that the ``T#`` items repeat.
+    ``timeline`` is the truth that the ``T#`` items repeat. ``plans`` are those of all policies that saw the node while
+    it settled and may act, the leading one first (none: ``policy`` alone); ``policy`` is what came of them.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Incident(Model):
     node: NodeIdentity
     job: JobRef | None = None
     policy: PolicyPlan
+    plans: tuple[PolicyPlan, ...] = ()
     status: IncidentStatus
     rungs: tuple[PlannedRung, ...] = ()
     position: int = 0

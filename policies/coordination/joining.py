@@ -1,8 +1,7 @@
 """One more finding about a node that has an incident: common cause, so one answer for all of it.
 
-While the incident settles, the news still shapes its plan: a policy that wants more leads from then on. Later only a
-death does, as long as the node was not given up; what else is wanted is a person's. It must not know leases or
-executions.
+While the incident settles, the news still shapes its plan: which policy leads, `ranking.py` says. Later only a death
+does, as long as the node was not given up; what else is wanted is a person's. It must not know leases or executions.
 """
 
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from policies.coordination.happenings import Joined
 from policies.coordination.incident import Incident
 from policies.coordination.notes import FindingNote, PlannedRung
 from policies.coordination.plan import EXECUTORS, MAYBE_DEAD, ONLY_WHEN_KEPT, lay_out
+from policies.coordination.ranking import deciding, merged, ranked
 from policies.coordination.rules import Rules
 from policies.coordination.states import IncidentStatus
 from policies.coordination.storms import is_of_a_scope
@@ -28,12 +28,11 @@ def join(incident: Incident, finding: Finding, wanted: Sequence[PlannedRung], ru
 
     *wanted* are the rungs that the finding's policy would carry out here, none when it may not act.
     """
-    unmet = _unmet(incident, wanted)
     if incident.status is IncidentStatus.SETTLING:
         joined = _noted(incident, finding, (), now)
         joined = joined.model_copy(update={"job": joined.job or finding.job})
-        return plan_anew(_led_by(joined, finding.policy) if unmet else joined, rules)
-    joined = _noted(incident, finding, unmet, now)
+        return plan_anew(_led_by(joined, finding.policy, rules) if wanted else joined, rules)
+    joined = _noted(incident, finding, _unmet(incident, wanted), now)
     if joined.status is IncidentStatus.ACTING and finding.kind in MAYBE_DEAD:
         return _fence_first(joined, rules)
     return joined
@@ -58,18 +57,22 @@ def _noted(incident: Incident, finding: Finding, unmet: tuple[Rung, ...], now: d
     return evolve(incident, Joined(note, finding.messages, unmet), now)
 
 
-def _led_by(incident: Incident, policy: PolicyPlan) -> Incident:
-    """Return *incident* under the *policy* that wants more, with what the one before asked for as well."""
-    before = incident.policy
-    leading = policy.model_copy(
+def _led_by(incident: Incident, policy: PolicyPlan, rules: Rules) -> Incident:
+    """Return *incident* under whichever policy leads now, with what the others that decide ask for as well.
+
+    It settles as long as the one of them that wants to settle longest, from its opening on.
+    """
+    plans = ranked((*(incident.plans or (incident.policy,)), policy))
+    settle = max(plan.settle_seconds for plan in deciding(plans))
+    settle_until = add_seconds(incident.opened_at, rules.real(settle))
+    return incident.model_copy(
         update={
-            "do": tuple(dict.fromkeys((*policy.do, *before.do))),
-            "limits": {**before.limits, **policy.limits},
-            "approval": policy.approval or before.approval,
+            "plans": plans,
+            "policy": merged(plans),
+            "settle_until": settle_until,
+            "deadline": add_seconds(settle_until, max(plan.deadline_seconds for plan in deciding(plans))),
         }
     )
-    deadline = max(incident.deadline, add_seconds(incident.settle_until, policy.deadline_seconds))
-    return incident.model_copy(update={"policy": leading, "deadline": deadline})
 
 
 def plan_anew(incident: Incident, rules: Rules) -> Incident:

@@ -23,7 +23,7 @@ from policies.coordination.working import Working
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
     """Open an incident for *finding* and have it started, or record the decision."""
     layout = lay_out_finding(finding, rules)
-    switched = work.snapshot.switches.why_not(finding.policy.name)
+    switched = work.switches.why_not(finding.policy.name)
     reason = why_nobody_acts(finding, layout, switched, now)
     draft = _draft(finding, layout, rules, now)
     if reason:

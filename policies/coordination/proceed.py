@@ -16,6 +16,7 @@ from policies.coordination.happenings import BecameResumer, Settled
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.limits import reserve_all
+from policies.coordination.pacing import note_act, put_in_shadow, why_too_many
 from policies.coordination.plan import RESUME_RUNGS, STOOD_ASIDE
 from policies.coordination.rules import RESUMER_WAIT_SECONDS
 from policies.coordination.states import IncidentStatus
@@ -62,6 +63,10 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     others = _who_stops_the_run(work, incident)
     if others:
         return ended(merge(work, incident, others, now))
+    too_many = why_too_many(work, incident, now)
+    if too_many:
+        put_in_shadow(work, incident, too_many, now)
+        return ended(call_off(work, incident, why_not(work, incident), now))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
 
@@ -97,6 +102,7 @@ def _why_refused(work: Working, incident: Incident, now: datetime) -> str:
         return refused
     if incident.job and incident.needs_job_stopped:
         work.jobs[incident.job.id] = holds.hold(work.job(incident.job.id), incident.id)
+    note_act(work, incident, now)
     happen(work, incident, Settled(), now)
     return ""
 

@@ -13,6 +13,7 @@ from policies.coordination.halting import why_not
 from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped, StoodAside
 from policies.coordination.incident import Incident
 from policies.coordination.learning import learn_job, stand_down
+from policies.coordination.pacing import note_successor
 from policies.coordination.plan import MAYBE_DEAD, RESUME_RUNGS, STOOD_ASIDE, lay_out
 from policies.coordination.proceed import Told, ended
 from policies.coordination.retreat import go_back, steps_set_aside
@@ -51,6 +52,8 @@ def _advance(work: Working, incident: Incident, report: RungReport, rules: Rules
         return ended(stood_down)
     if report.rung is Rung.RESUME_JOB and incident.job:
         work.jobs[incident.job.id] = holds.let_go(work.job(incident.job.id), incident.id, now)
+    if report.rung is Rung.REPLACE_NODE:
+        note_successor(work, incident, report.outcome.get("new_instance"), now)
     advanced = learn_job(happen(work, incident, Advanced(report), now), report, rules)
     work.incidents[advanced.id] = advanced
     if advanced.job and not incident.job and advanced.needs_job_stopped:

@@ -14,7 +14,7 @@ from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
-from policies.coordination.switches import ALL_ACTIVE, Switches
+from policies.coordination.switches import ALL_ACTIVE, SelfShadow, Switches
 from policies.coordination.windows import Window
 
 Document = Incident | Lease | Job | Budget | Window
@@ -133,12 +133,14 @@ class Start:
 
 @dataclass(frozen=True)
 class Decision:
-    """Writes in four rounds (see `rounds`), then the effects.
+    """``shadows`` first, then writes in four rounds (see `rounds`), then the effects.
 
+    A shadow names the incident that was too many, so that whoever died behind that write ends it as it was decided.
     ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose
     last timeline entries are to be written again: the writer may have died in between.
     """
 
+    shadows: tuple[SelfShadow, ...] = ()
     shared: tuple[Change[Job] | Change[Budget], ...] = ()
     leases: tuple[Change[Lease], ...] = ()
     incidents: tuple[Change[Incident], ...] = ()

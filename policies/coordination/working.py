@@ -11,12 +11,13 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.snapshot import Change, D, Decision, Reply, Snapshot, Start
+from policies.coordination.switches import ALL_ACTIVE, Switches
 from policies.coordination.windows import Window
 
 
 @dataclass
 class Working:
-    """A snapshot that can be changed. ``index`` is the message being decided."""
+    """A snapshot that can be changed. ``index`` is the message being decided, ``switches`` what may act by now."""
 
     snapshot: Snapshot
     index: int = 0
@@ -28,6 +29,7 @@ class Working:
     replies: list[Reply] = field(default_factory=list)
     starts: dict[tuple[str, int], Start] = field(default_factory=dict)
     windows: dict[str, Window] = field(default_factory=dict)
+    switches: Switches = ALL_ACTIVE
 
     @classmethod
     def on(cls, snapshot: Snapshot) -> "Working":
@@ -39,6 +41,7 @@ class Working:
             jobs=dict(snapshot.jobs),
             budgets=dict(snapshot.budgets),
             windows=dict(snapshot.windows),
+            switches=snapshot.switches,
         )
 
     def copy(self) -> "Working":
@@ -54,6 +57,7 @@ class Working:
             list(self.replies),
             dict(self.starts),
             dict(self.windows),
+            self.switches,
         )
 
     def job(self, job_id: str) -> Job:
@@ -78,7 +82,9 @@ class Working:
             for change in _changes(self.snapshot.incidents, self.incidents)
         )
         changed = {change.after.id for change in incidents}
+        before = self.snapshot.switches.shadows
         return Decision(
+            shadows=tuple(each for name, each in self.switches.shadows.items() if before.get(name) != each),
             shared=(*jobs, *budgets),
             leases=tuple(_changes(self.snapshot.leases, self.leases)),
             incidents=incidents,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import boto3
@@ -9,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
+from functions.adapters.self_shadows import DynamoSelfShadows
 from functions.adapters.switches import DynamoSwitches
 from functions.ports.coordination import Switchboard
 from functions.ports.policies import Head, PolicyStore
@@ -16,8 +18,12 @@ from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
-from policies.coordination.switches import EVERYTHING
+from policies.coordination.snapshot import ConflictError
+from policies.coordination.switches import EVERYTHING, SelfShadow
 from tests.tools.tables import create_policies_table
+
+NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
+SHADOW = SelfShadow(policy="a", cluster="west", incident="i", since=NOW, why="acted 6 times within 1h")
 
 
 class Store(PolicyStore, Protocol):
@@ -94,6 +100,70 @@ def test_more_policies_than_one_read_takes(world: World) -> None:
         world.put(name, PolicyMode.ACTIVE)
     read = world.switches.read(names)
     assert [name for name in names if read.why_not(name)] == []
+
+
+def test_a_policy_that_put_itself_in_shadow_does_not_act_but_ends_what_it_began(world: World) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    world.put("b", PolicyMode.ACTIVE)
+    world.switches.put_in_shadow(SHADOW)
+    read = world.switches.read(["a", "b"])
+    assert read.shadows == {"a": SHADOW}
+    assert read.why_not("a") == f"policy a has put itself in shadow: {SHADOW.told}"
+    assert not read.why_not("a", begun=True)
+    assert not read.why_not("b")
+
+
+def test_a_shadow_that_was_lifted_is_known_and_holds_nobody_back(world: World) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    world.switches.put_in_shadow(SHADOW)
+    lifted = SHADOW.model_copy(update={"lifted_at": NOW, "lifted_by": "kim", "version": 2})
+    world.switches.put_in_shadow(lifted)
+    read = world.switches.read(["a"])
+    assert read.shadows == {"a": lifted}
+    assert not read.why_not("a")
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_shadow_is_written_on_top_of_the_one_that_was_read(world: World, version: int) -> None:
+    world.switches.put_in_shadow(SHADOW)
+    with pytest.raises(ConflictError):
+        world.switches.put_in_shadow(SHADOW.model_copy(update={"version": version, "incident": "another"}))
+    assert world.switches.read(["a"]).shadows == {"a": SHADOW}
+
+
+def test_a_shadow_on_top_of_none_is_refused(world: World) -> None:
+    with pytest.raises(ConflictError):
+        world.switches.put_in_shadow(SHADOW.model_copy(update={"version": 2}))
+
+
+def test_what_the_operator_says_is_told_before_what_the_policy_did(world: World) -> None:
+    world.put("a", PolicyMode.OFF)
+    world.switches.put_in_shadow(SHADOW)
+    assert world.switches.read(["a"]).why_not("a") == "policy a is off"
+
+
+def test_a_shadow_that_somebody_broke_is_one() -> None:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        DynamoPolicies(client, "policies").put_head(Head("a", 1, "h", PolicyMode.ACTIVE, "{}"), after=0)
+        client.put_item(TableName="policies", Item={"name": {"S": "#shadow#a"}, "sk": {"S": "shadow"}})
+        read = DynamoSwitches(client, "policies").read(["a"])
+    assert "cannot be read" in read.why_not("a")
+
+
+def test_people_see_who_is_in_shadow_and_lift_it() -> None:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        shadows = DynamoSelfShadows(client, "policies")
+        assert shadows.all() == {}
+        assert shadows.lift("a", "kim", NOW) is None
+        shadows.put(SHADOW)
+        assert shadows.all() == {"a": SHADOW}
+        assert shadows.lift("a", "kim", NOW) == SHADOW
+        assert shadows.lift("a", "kim", NOW) is None
+        assert shadows.all() == {}
 
 
 def test_a_head_that_somebody_broke_does_not_act() -> None:

@@ -1,6 +1,7 @@
 """Coordinate's decisions on a store in memory, reading only what a decision asks for, as coordinate does."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from policies.contract.decisions import Answer, AnyMessage, AskMessage
 from policies.coordination.decide import decide, keys_behind, keys_of
@@ -8,6 +9,7 @@ from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Decision, Keys
+from policies.coordination.switches import ALL_ACTIVE
 from tests.tools.incidents import CLUSTER, RULES, at
 
 
@@ -16,15 +18,18 @@ class DecisionTable:
 
     def __init__(self) -> None:
         self.store = MemoryStore()
+        self.switches = ALL_ACTIVE
 
     def decide(self, seconds: float, *messages: AnyMessage) -> Decision:
-        first = self.store.read(CLUSTER, keys_of(messages))
+        first = replace(self.store.read(CLUSTER, keys_of(messages)), switches=self.switches)
         snapshot = first.merged(self.store.read(CLUSTER, keys_behind(first, messages, at(seconds), RULES)))
         decision = decide(snapshot, messages, at(seconds), rules=RULES)
         assert not decision.refused
         return decision
 
     def commit(self, decision: Decision) -> None:
+        for shadow in decision.shadows:
+            self.switches = self.switches.with_shadow(shadow)
         for change in (change for changes in decision.rounds for change in changes):
             self.store.write(change)
 

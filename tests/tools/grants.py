@@ -31,6 +31,7 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
     (".*", "KeepDropped(List)?", ".*", "Lambda puts a batch there that a mapping gives up after twelve hours"),
     ("Workflow", "LogDelivery", ".*", "Step Functions keeps the executions' log under it; the embedded AWS keeps none"),
     ("Sagemaker", ".*", ".*", "for SageMaker training jobs; told in tests/integration/sagemaker"),
+    ("Coordinate", "SelfShadow", ".*", "a policy that acts too often puts itself in shadow; told in tests/contracts"),
     ("Coordinate", "Runs", ".*", "the sweep looks up an execution that was silent for three minutes"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),
     ("Instances", "Describe", "autoscaling:DescribeScalingActivities", "says why a group launches no successor"),

@@ -14,6 +14,7 @@ from policies.contract.decisions import (
 )
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
+from policies.contract.restraints import Hours, Pace
 from policies.contract.rungs import Rung, RungStatus
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, Orchestrator, PolicyMode, Severity, Source
 from policies.coordination.rules import Rules
@@ -40,9 +41,13 @@ def plan(
     mode: PolicyMode = PolicyMode.ACTIVE,
     approval: bool = False,
     evidence: EvidenceRule = EvidenceRule.LATCHED,
+    name: str = POLICY,
+    priority: int = 0,
+    acts: Pace | None = None,
+    schedule: Hours | None = None,
 ) -> PolicyPlan:
     return PolicyPlan(
-        name=POLICY,
+        name=name,
         revision=3,
         mode=mode,
         do=do or REPLACE,
@@ -52,6 +57,9 @@ def plan(
         limits=limits or {},
         approval=approval,
         evidence=evidence,
+        priority=priority,
+        acts=acts,
+        schedule=schedule,
     )
 
 

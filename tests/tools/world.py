@@ -92,6 +92,7 @@ class World:
         self.crashes = crashes or Crashes()
         self.store = MemoryStore()
         self.policies = policies_in_force()
+        self.switches = MemorySwitches(self.policies)
         self.executions = WorldExecutions(self)
         self.refused = MemoryDeadLetters()
         self.given_up: list[str] = []
@@ -110,7 +111,7 @@ class World:
             store=Guarded(self.store, self.crashes, ("write", "write_lines")),
             executions=Guarded(self.executions, self.crashes, ("start", "answer")),
             sizes=MemorySizes(),
-            switches=MemorySwitches(self.policies),
+            switches=Guarded(self.switches, self.crashes, ("put_in_shadow",)),
             dead_letters=Guarded(self.refused, self.crashes, ("send",)),
             telemetry=MemoryTelemetry(),
             rules=rules,

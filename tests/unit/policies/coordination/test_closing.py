@@ -81,7 +81,7 @@ def test_its_guards_are_read_and_it_travels() -> None:
     behind = keys_behind(Snapshot(CLUSTER, dict(snapshot.incidents)), [sent], at(900), RULES)
     assert behind.leases == {"i-1#0"}
     assert behind.jobs == {"train/llm"}
-    assert behind.budgets == {"replacements#cluster"}
+    assert behind.budgets == {"replacements#cluster", "acts#policy#gpu-fell-off-the-bus"}
 
 
 def settling(limit: Limit) -> Incident:

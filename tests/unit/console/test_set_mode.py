@@ -1,0 +1,143 @@
+"""`relight policy set-mode`: one policy's mode through the guard, and the end of the shadow it put itself in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from console.main import main
+from console.policy.mode_setting import Wish, set_mode
+from functions.adapters.policies import DynamoPolicies, push
+from functions.adapters.switches import DynamoSwitches
+from functions.guard.guard import Guard
+from functions.twins.triage import MemoryTelemetry
+from policies.coordination.switches import SelfShadow
+from policies.yaml_text import read_yaml
+from tests.tools.envelopes import NOW, SHIPPED
+from tests.tools.tables import create_policies_table
+
+NAME = "xid-79-fell-off-the-bus"
+SHADOW = SelfShadow(policy=NAME, cluster="west", incident="4be1", since=NOW, why="acted 6 times within 1h")
+
+
+@dataclass
+class Desk:
+    """A table with one active policy. The guard looks at each ``pause`` while it is ``awake``."""
+
+    policies: DynamoPolicies
+    switches: DynamoSwitches
+    now: datetime = NOW
+    awake: bool = True
+    seen: list[str] = field(default_factory=list)
+
+    def judge(self) -> None:
+        Guard(self.policies, MemoryTelemetry(), lambda: NOW).look_at(NAME)
+
+    def pause(self, seconds: float) -> None:
+        self.seen.append(self.why_not)
+        self.now += timedelta(seconds=seconds)
+        if self.awake:
+            self.judge()
+
+    def set(self, mode: str, reason: str = "") -> int:
+        return set_mode(self.policies, Wish(NAME, mode, "kim", reason), clock=lambda: self.now, pause=self.pause)
+
+    @property
+    def why_not(self) -> str:
+        return self.switches.read([NAME]).why_not(NAME)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_policies_table(client)
+        monkeypatch.setenv("POLICIES_TABLE", "policies")
+        made = Desk(DynamoPolicies(client, "policies"), DynamoSwitches(client, "policies"))
+        document = read_yaml((SHIPPED / f"{NAME}.yaml").read_text())
+        assert isinstance(document, dict)
+        push(made.policies, [{**document, "mode": "active"}], edited_by="anna", now=NOW)
+        made.judge()
+        yield made
+
+
+def test_the_list_and_the_policy_say_that_it_put_itself_in_shadow(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    assert main(["policy", "list"]) == 0
+    assert f"accepted; shadow: {SHADOW.told}" in capsys.readouterr().out
+    assert main(["policy", "list", "--json"]) == 0
+    assert f'"self_shadow": "{SHADOW.told}"' in capsys.readouterr().out
+    assert main(["policy", "show", NAME]) == 0
+    assert "it put itself in shadow" in capsys.readouterr().out
+
+
+def test_active_ends_the_shadow_of_a_policy_whose_item_says_active_already(desk: Desk) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    before = desk.policies.live(NAME)
+    assert desk.set("active", "the image was bad") == 0
+    assert desk.why_not == ""
+    assert desk.policies.live(NAME) == before
+    lifted = desk.policies.self_shadows.find(NAME)
+    assert lifted
+    assert (lifted.lifted_by, lifted.lifted_why, lifted.lifted_at) == ("kim", "the image was bad", NOW)
+
+
+def test_the_mode_is_edited_as_a_push_does_and_judged(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    assert desk.set("shadow", "we look first") == 0
+    assert desk.why_not == f"policy {NAME} is in shadow"
+    live = desk.policies.live(NAME)
+    assert live
+    assert (live["mode"], live["edited_by"], live["edit_reason"]) == ("shadow", "kim", "we look first")
+    assert f"{NAME}: shadow, revision 2." in capsys.readouterr().out
+
+
+def test_on_the_way_from_its_own_shadow_to_off_it_never_acts(desk: Desk) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    assert desk.set("off") == 0
+    assert desk.seen
+    assert all(desk.seen)
+    assert desk.why_not == f"policy {NAME} is off"
+    assert desk.policies.self_shadows.all() == {}
+
+
+def test_while_the_guard_says_nothing_the_shadow_stays(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    desk.awake = False
+    assert desk.set("off") == 1
+    assert "not judged yet" in capsys.readouterr().err
+    assert desk.policies.self_shadows.all() == {NAME: SHADOW}
+
+
+def test_an_item_that_is_refused_as_it_stands_ends_nothing(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    live = desk.policies.live(NAME)
+    assert live
+    desk.policies.put_live({**live, "deadline": "soon"})
+    assert desk.set("active") == 1
+    assert "was refused as it stands" in capsys.readouterr().err
+    assert desk.policies.self_shadows.all() == {NAME: SHADOW}
+
+
+def test_again_is_the_same(desk: Desk) -> None:
+    assert [desk.set("shadow"), desk.set("shadow")] == [0, 0]
+    head = desk.policies.head(NAME)
+    assert head
+    assert head.revision == 2
+
+
+def test_an_unknown_policy_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "set-mode", "nope", "active"]) == 1
+    assert "there is no policy nope" in capsys.readouterr().err
+
+
+def test_the_command_does_it(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    assert main(["policy", "set-mode", NAME, "active", "--reason", "seen to", "--edited-by", "kim"]) == 0
+    assert "It had put itself in shadow" in capsys.readouterr().out
+    assert main(["policy", "set-mode", NAME, "off", "--wait", "0"]) == 1
+    assert "not judged yet" in capsys.readouterr().err
