@@ -1,12 +1,13 @@
 """The folder that training processes beat in.
 
 Containers of other users may write there, so what lies in it is read with care: regular files only, no link followed,
-a pipe never waited for, so many and no more. It must not know what a beat means.
+a pipe never waited for, so many and no more. Whoever is known to train is read first: nobody hides it by laying many
+files beside its own. It must not know what a beat means.
 """
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from agent.job.beat import SIZE, Beat, parse_beat
 
 SUFFIX = ".beat"
 MOST_FILES = 256  # the newest: far more than a node has GPUs; files of processes that are gone lie here too
-_MOST_LOOKED_AT = 4096
+_MOST_LOOKED_AT = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,13 @@ class BeatFile:
     beat: Beat
 
 
-def read_beats(folder: Path) -> list[BeatFile]:
-    """Return what the processes of this node say of themselves; nothing where the folder is missing or barred."""
-    newest = sorted(_names(folder), reverse=True)[:MOST_FILES]
-    return [found for _, name in sorted(newest, key=lambda one: one[1]) if (found := _read(folder, name))]
+def read_beats(folder: Path, first: Collection[str] = ()) -> list[BeatFile]:
+    """Return what the processes of this node say of themselves; nothing where the folder is missing or barred.
+
+    The files called *first* are read before any other.
+    """
+    chosen = dict.fromkeys([*first, *(name for _, name in sorted(_names(folder), reverse=True))])
+    return [found for name in sorted(islice(chosen, MOST_FILES)) if (found := _read(folder, name))]
 
 
 def _names(folder: Path) -> Iterator[tuple[int, str]]:

@@ -77,7 +77,7 @@ class ProcessTable:
                 self._look(now)
 
     def _look(self, now: float) -> None:
-        files = read_beats(self._beats)
+        files = read_beats(self._beats, [one.name for one in self._matched if one.process])
         matched = self._matcher.match(files, now)
         if now - self._held_at >= _DEVICES_EVERY_SECONDS:
             self._held, self._held_at = dict(self._devices.look(now)), now

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from agent.job.beat import Phase, parse_beat
 from agent.job.beat_files import MOST_FILES, read_beats
+from agent.job.table import ProcessTable
 from policies.contract.vocabulary import Orchestrator
-from tests.tools.beats import beat, beat_bytes
+from tests.tools.beats import beat, beat_bytes, process
 
 
 def test_a_beat_says_who_beats_and_where_it_is() -> None:
@@ -119,3 +120,19 @@ def test_of_very_many_files_the_newest_are_read(tmp_path: Path) -> None:
         os.utime(path, ns=(number, number))
     found = read_beats(tmp_path)
     assert [one.beat.pid for one in found] == [number + 1 for number in range(20, MOST_FILES + 20)]
+
+
+def test_nobody_hides_one_that_trains_behind_many_files(tmp_path: Path) -> None:
+    folder, proc, now = tmp_path / "beats", tmp_path / "proc", 10.0
+    process(proc, 100)
+    os.utime(beat(folder, "mine"), (1, 1))
+    table = ProcessTable(folder, proc, lambda: now)
+    assert [one.name for one in table.beating()] == ["mine.beat"]
+    for number in range(3000):
+        (folder / f"{number}.beat").write_bytes(b"RLBEAT01")
+    now = 20.0
+    assert [one.name for one in table.beating() if one.process] == ["mine.beat"]
+    (folder / "mine.beat").unlink()
+    now = 30.0
+    table.beating()
+    assert [one.said_goodbye for one in table.lately().values()] == [True]
