@@ -26,7 +26,6 @@ def notices(policy: Policy) -> list[Problem]:
         *_unanswered("when", policy.when),
         *_unanswered("unless", policy.unless or ""),
         *_endless(policy),
-        *([Problem.of("priority", "is kept with the finding; nothing ranks by it yet.")] if policy.priority else []),
     ]
 
 

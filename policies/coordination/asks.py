@@ -48,7 +48,7 @@ def _answer_again(work: Working, incident: Incident, ask: AskMessage, rules: Rul
     if not incident.status.is_running and told.verdict in {"act", "wait"}:  # parked or closed since, by the sweep
         work.retold[incident.id] = incident
         return _address(ask, ended(incident), fence=incident.fence, rules=rules)
-    stopped = why_stopped(work, incident) if incident.status.is_running and told.verdict == "act" else ""
+    stopped = why_stopped(work, incident, now) if incident.status.is_running and told.verdict == "act" else ""
     if not stopped or not owns_lease(work, incident):
         work.retold[incident.id] = incident
         return told

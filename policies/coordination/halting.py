@@ -13,22 +13,26 @@ from policies.coordination.incident import Incident
 from policies.coordination.pacing import is_noted
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
+from policies.schedules import permits
 
 BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
 
 
-def why_not(work: Working, incident: Incident) -> str:
+def why_not(work: Working, incident: Incident, now: datetime) -> str:
     """Return why the incident's policy may not act now, empty when it may."""
     begun = incident.acted or is_noted(work, incident)
-    return work.switches.why_not(incident.policy.name, begun=begun)
+    switched = work.switches.why_not(incident.policy.name, begun=begun)
+    if switched or begun or permits(incident.policy.schedule, now):
+        return switched
+    return f"policy {incident.policy.name} is outside its schedule"
 
 
-def why_stopped(work: Working, incident: Incident) -> str:
+def why_stopped(work: Working, incident: Incident, now: datetime) -> str:
     """Return why an incident that acted may not go on with its current rung, empty when it may.
 
     A replacement under way goes on: the instance is given up already, and what is left is to wait for its successor.
     """
-    current, why = incident.current, why_not(work, incident)
+    current, why = incident.current, why_not(work, incident, now)
     if not why or current is None or current.executor is None or current.rung in BRINGS_BACK:
         return ""
     if current.rung is Rung.REPLACE_NODE and incident.under_way:
@@ -59,13 +63,13 @@ def halt(work: Working, incident: Incident, now: datetime) -> bool:
 
     A replacement that was handed to its executor is left to it: only its next ask tells whether it has begun.
     """
-    why = why_not(work, incident)
+    why = why_not(work, incident, now)
     if not why or not owns_lease(work, incident):
         return False
     if incident.status is IncidentStatus.SETTLING:
         call_off(work, incident, why, now)
         return True
-    stopped = why_stopped(work, incident)
+    stopped = why_stopped(work, incident, now)
     handed = incident.ask is not None and incident.ask.answer.rung is Rung.REPLACE_NODE
     if not stopped or (handed and incident.current and incident.current.rung is Rung.REPLACE_NODE):
         return False

@@ -18,6 +18,7 @@ from policies.coordination.rules import STALE_SECONDS, Rules
 from policies.coordination.states import IncidentStatus
 from policies.coordination.storms import remember
 from policies.coordination.working import Working
+from policies.schedules import permits
 
 
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
@@ -27,9 +28,10 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     reason = why_nobody_acts(finding, layout, switched, now)
     draft = _draft(finding, layout, rules, now)
     if reason:
-        alert = "notify" if switched else _alert(finding)
+        held_back = switched or not permits(finding.policy.schedule, now)
+        alert = "notify" if held_back else _alert(finding)
         work.incidents[draft.id] = bear(draft, Recorded(reason, alert), now)
-        if not switched:  # what nobody was paged of for a switch is told once that is undone
+        if not held_back:  # what nobody was paged of for a switch is told once that is undone
             remember(work, finding, draft)
         return
     lease = leases.acquire(
@@ -65,6 +67,8 @@ def why_nobody_acts(finding: Finding, layout: Layout, switched: str, now: dateti
         reason = f"decided: {decided}; the policy is {finding.policy.mode} and does not act"
     elif switched:
         reason = f"decided: {decided}; {switched}"
+    elif not permits(finding.policy.schedule, now):
+        reason = f"decided: {decided}; it is outside its schedule"
     elif finding.late or age > STALE_SECONDS[finding.policy.evidence]:
         reason = f"decided: {decided}; seen {age:.0f} s ago, too long to act on it without a person"
     elif layout.unsupported:

@@ -43,7 +43,7 @@ def proceed(work: Working, incident: Incident, now: datetime) -> Told:
     """Return what comes next for a running *incident*."""
     if not owns_lease(work, incident):
         return ended(_without_lease(work, incident, now))
-    halted = why_not(work, incident)
+    halted = why_not(work, incident, now)
     if halted and incident.status is IncidentStatus.SETTLING:
         return ended(call_off(work, incident, halted, now))
     if now >= incident.deadline:
@@ -66,7 +66,7 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     too_many = why_too_many(work, incident, now)
     if too_many:
         put_in_shadow(work, incident, too_many, now)
-        return ended(call_off(work, incident, why_not(work, incident), now))
+        return ended(call_off(work, incident, why_not(work, incident, now), now))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
 
@@ -114,7 +114,7 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
     if planned.executor is None:
         why = incident.reason or f"policy {incident.policy.name} asks for a person here"
         return ended(park(work, incident, why, now))
-    stopped = why_stopped(work, incident)
+    stopped = why_stopped(work, incident, now)
     if stopped:
         return ended(park(work, incident, stopped, now))
     if incident.job and planned.rung in RESUME_RUNGS:

@@ -87,7 +87,7 @@ def _fail(work: Working, incident: Incident, report: RungReport, rules: Rules, n
 def _go_back(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> bool:
     """Try an earlier checkpoint, unless the run is with others by now or nothing more may be stopped."""
     others = work.job(incident.job.id).others(incident.id) if incident.job else ()
-    return not others and not why_not(work, incident) and go_back(work, incident, why, rules, now)
+    return not others and not why_not(work, incident, now) and go_back(work, incident, why, rules, now)
 
 
 def _climb(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> Told | None:

@@ -36,7 +36,6 @@ def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
         ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
         ({"unless": "node.in_maintenance"}, "unless: node.in_maintenance is never there today."),
         ({"when": 'event.kind == "host.panic"', "for": "5m"}, "for: nothing tells that host.panic is over."),
-        ({"priority": 5}, "priority: is kept with the finding; nothing ranks by it yet."),
     ],
 )
 def test_what_comes_to_nothing_is_told(fields: dict[str, Any], told: str) -> None:
