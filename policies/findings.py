@@ -53,7 +53,7 @@ def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding
     start = _moment(window.start)
     generation = generation_of(node.instance_id)
     identity = (rule.name, rule.revision, rule.hash, node.cluster, generation, matched.scope, window.start)
-    return Finding.model_construct(
+    return Finding.trusted(
         id=stable_id("finding", *identity),
         node=node,
         generation=generation,

@@ -20,6 +20,7 @@ MOST_DWELLS = 32
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
+_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False)
 
 
 class NodeState:
@@ -73,6 +74,11 @@ class NodeState:
         return known
 
     @property
+    def has_dwells(self) -> bool:
+        """Whether anything has to last."""
+        return bool(self._dwells or self._touched_dwells)
+
+    @property
     def dwells(self) -> list[str]:
         """The keys of all conditions that have to last; hardly any node has one."""
         return sorted({*self._dwells, *self._touched_dwells})
@@ -121,7 +127,7 @@ class NodeState:
 
 
 def _encode(document: Document) -> str:
-    return json.dumps(document, separators=(",", ":"), sort_keys=True)
+    return _ENCODER.encode(document)
 
 
 def _horizon(key: str, horizons: Mapping[str, int]) -> int:

@@ -9,6 +9,7 @@ the numbers of a `Measure`.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from policies.lasting import MOST_LASTING, Lasting, beginning, bounded
@@ -48,12 +49,12 @@ class Measure:
     kept: int = KEPT_POINTS
     lasting: int = MOST_LASTING
 
-    @property
+    @cached_property
     def grain(self) -> int:
         """How much time one point may stand for."""
         return max((self.occurrence or self.within // 4) // QUANTA, 1)
 
-    @property
+    @cached_property
     def cooling(self) -> int:
         """How long after a fulfilled window begins another one may not begin: it would say the same again."""
         return self.occurrence or self.within
@@ -103,8 +104,12 @@ class Counter:
 
     def add(self, measure: Measure, moment: int, count: int, event_id: str, distinct: str = "") -> None:
         """Count an event at *moment* (ms, corrected)."""
-        self._settle(measure)
-        self._merge(Point(moment, moment, count, event_id, distinct))
+        grain = measure.grain
+        if self._grain != grain:
+            self._settle(measure)
+        key, one = (moment // grain, distinct), Point(moment, moment, count, event_id, distinct)
+        there = self._points.get(key)
+        self._points[key] = one if there is None else there.merged(one)
         self._new.add(moment)
 
     def repeat(self, one: Lasting) -> None:
@@ -123,6 +128,11 @@ class Counter:
         of the policy may tell again what the old one told, but only windows that something new lies in.
         """
         self._settle(measure)
+        news = measure.at_least == 1 and revision == self.revision and not self._told and not self._lasting
+        if news and len(self._points) == 1:  # what nearly every fault is at first
+            (one,) = self._points.values()
+            self._told = [one.first]
+            return [_fulfilled(one.first, (one,))]
         edited = revision != self.revision
         if edited:
             self.revision, self._told = revision, []

@@ -6,6 +6,7 @@ came.
 
 from collections.abc import Iterable, Iterator
 
+from functions.triage.packed import PackedMessage
 from policies.contract.decisions import Finding, FindingsMessage
 
 # SQS allowed 256 KiB a message for years and some regions and clients still do; a tenth is left for attributes.
@@ -20,32 +21,33 @@ def pack(findings: Iterable[Finding]) -> list[FindingsMessage]:
     for finding in findings:
         by_cluster.setdefault(finding.node.cluster, {})[finding.id] = finding
     return [
-        FindingsMessage.model_construct(cluster=cluster, findings=tuple(part))
+        PackedMessage.of(cluster, part)
         for cluster, found in sorted(by_cluster.items())
         for part in _parts(sorted(found.values(), key=lambda finding: finding.id))
     ]
 
 
-def _parts(findings: list[Finding]) -> Iterator[list[Finding]]:
-    part: list[Finding] = []
+def _parts(findings: list[Finding]) -> Iterator[list[tuple[Finding, str]]]:
+    part: list[tuple[Finding, str]] = []
     size = 0
     for finding in findings:
-        slim, length = _slim(finding)
+        slim, text = _slim(finding)
+        length = len(text.encode())
         if part and size + length > MESSAGE_LIMIT_BYTES:
             yield part
             part, size = [], 0
-        part.append(slim)
+        part.append((slim, text))
         size += length + 1
     if part:
         yield part
 
 
-def _slim(finding: Finding) -> tuple[Finding, int]:
-    """Return the finding with its bytes; one too large to travel goes without what is only for people or is junk."""
-    length = len(finding.to_json().encode())
+def _slim(finding: Finding) -> tuple[Finding, str]:
+    """Return the finding with its JSON; one too large to travel goes without what is only for people or is junk."""
+    text = finding.to_json()
     for left_out in _LEFT_OUT:
-        if length <= FINDING_LIMIT_BYTES:
+        if len(text.encode()) <= FINDING_LIMIT_BYTES:
             break
         finding = finding.model_copy(update=left_out)
-        length = len(finding.to_json().encode())
-    return finding, length
+        text = finding.to_json()
+    return finding, text

@@ -13,12 +13,9 @@ def stable_id(*parts: object) -> str:
 
     Each part is prefixed with its length, so that ("ab", "c") differs from ("a", "bc").
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        text = str(part).encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(text))
-        digest.update(text)
-    return digest.hexdigest()[:ID_LENGTH]
+    texts = [str(part).encode("utf-8", "surrogatepass") for part in parts]
+    told = b"".join([b"%d:%b" % (len(text), text) for text in texts])
+    return hashlib.sha256(told).hexdigest()[:ID_LENGTH]
 
 
 def event_id(*, node: str, boot_id: str, source: str, cursor: object) -> str:

@@ -53,7 +53,7 @@ _NOTHING: frozenset[Kind] = frozenset()
 def ended_by(event: FaultEvent) -> frozenset[Kind]:
     """Return the kinds of fault that are over for the component of *event*; none when it says nothing of the sort."""
     kind = event.kind
-    if kind not in _MAY_SAY_SO:
+    if kind not in _MAY_SAY_SO or (kind is Kind.GPU_XID and "recovery_action" not in event.attributes):
         return _NOTHING
     if kind is Kind.CONDITION_CLEARED:
         of = event.attributes.get("of")

@@ -54,10 +54,10 @@ QUIET: tuple[Line, ...] = (
 )
 
 
-def make_bodies() -> list[bytes]:
-    """Return the envelopes of the mix, one a node, in a mixed order."""
-    chance = random.Random(SEED)
-    bodies = [_body(chance, number) for number in range(NODES)]
+def make_bodies(first: int = 0, nodes: int = NODES) -> list[bytes]:
+    """Return the envelopes of the mix, one of each of so many *nodes* from number *first* on, in a mixed order."""
+    chance = random.Random(SEED + first)
+    bodies = [_body(chance, number) for number in range(first, first + nodes)]
     chance.shuffle(bodies)
     return bodies
 
@@ -103,7 +103,8 @@ def _event(
     }
 
 
-def _triage() -> Triage:
+def make_triage() -> Triage:
+    """Return triage over ports in memory, with all shipped policies in force."""
     telemetry = MemoryTelemetry()
     return Triage(
         states=MemoryNodeStates(),
@@ -117,15 +118,14 @@ def _triage() -> Triage:
 
 
 class _Encoding(MemoryDecisions):
-    """Encodes what it is handed, as the SQS adapter does."""
+    """Encodes what it is handed, as the SQS adapter does, and keeps nothing."""
 
     def send(self, message: Any) -> None:  # noqa: ANN401 - see the port
         assert message.to_json()
         assert message.deduplication_id
-        super().send(message)
 
 
-def _batches(bodies: Sequence[bytes]) -> list[Document]:
+def make_batches(bodies: Sequence[bytes]) -> list[Document]:
     return [
         kinesis_event(*bodies[start : start + RECORDS_A_BATCH], first=start + 1)
         for start in range(0, len(bodies), RECORDS_A_BATCH)
@@ -145,12 +145,12 @@ def figures() -> list[Figure]:
 
 def _figures() -> list[Figure]:
     bodies = make_bodies()
-    batches = _batches(bodies)
+    batches = make_batches(bodies)
     events, matching = _count(bodies)
     assert matching >= events / 2, "the mix must meet rules as often as the promise says"
 
     def whole() -> float:
-        triage = _triage()
+        triage = make_triage()
         triage.rulebooks.current()
         began = time.process_time()
         for batch in batches:
@@ -162,7 +162,8 @@ def _figures() -> list[Figure]:
 
 
 def _count(bodies: Sequence[bytes]) -> tuple[int, int]:
-    judged = [_judge(deliveries, shipped()) for deliveries in _deliveries(read_records(kinesis_event(*bodies)))]
+    rulebook = shipped()
+    judged = [_judge(deliveries, rulebook) for deliveries in _deliveries(read_records(kinesis_event(*bodies)))]
     return sum(one.events for one in judged), sum(one.matches for one in judged)
 
 
