@@ -4,6 +4,7 @@ Decides whether CEL is needed and hands it only the members the text names. It m
 passed `checker.check`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +79,7 @@ class Expression:
                 at[leaf] = value
         return context
 
-    def discharge(self, known: dict[str, Any]) -> "Expression | None":
+    def discharge(self, known: Mapping[str, Any]) -> "Expression | None":
         """Return what is left to ask when these members are *known*; None when the answer is already no."""
         left = tuple(
             tuple((term, read) for term, read in terms if term.path not in known)

@@ -105,7 +105,7 @@ def _outcomes(told: Iterable[Told], instance_type: str) -> Iterator[Evaluation]:
     state = ""
     ordered = sorted(enumerate(told), key=lambda one: (one[1].after, one[0]))
     for seq, (_place, one) in enumerate(ordered):
-        envelope = Envelope(node=node, spool_id="s", first_seq=seq, sent_at=at(one.after), events=(_event(seq, one),))
+        envelope = Envelope(node=node, spool_id="s", first_seq=seq, sent_at=at(one.after), events=(event_of(one, seq),))
         delivery = Delivery(ParsedEnvelope(envelope), at(one.after))
         outcome = evaluate([delivery], state=state, rulebook=rulebook(), now=at(one.after))
         state = outcome.state
@@ -125,7 +125,8 @@ def lead(findings: Iterable[Finding]) -> tuple[str, Action]:
     )
 
 
-def _event(seq: int, told: Told) -> FaultEvent:
+def event_of(told: Told, seq: int = 0) -> FaultEvent:
+    """Return the event that an agent makes of it."""
     one = told.sighting
     return FaultEvent(
         id=stable_id("story", seq),

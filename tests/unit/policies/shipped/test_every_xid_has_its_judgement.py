@@ -16,10 +16,12 @@ from tests.tools.shipped_stories import (
     P5,
     TOUCHING,
     Told,
+    event_of,
     fired,
     judged,
     lead,
     policies_by_name,
+    rulebook,
     unanswered,
 )
 
@@ -113,3 +115,9 @@ def test_what_the_vendor_answers_with_a_new_process_touches_no_hardware(entry: X
 def test_a_recovery_action_is_judged_by_its_value(value: int, act: Action) -> None:
     found = judged(told(154, recovery_action=value))
     assert (len(fired(found)), lead(found)[1]) == (1, act)
+
+
+def test_the_index_spares_the_fallback_the_codes_that_others_judge() -> None:
+    asked = {code: [rule.name for rule, _rest in rulebook().candidates(event_of(told(code)[0]))] for code in (79, 999)}
+    assert FALLBACK not in asked[79]
+    assert asked[999] == [FALLBACK]
