@@ -88,16 +88,16 @@ class Rulebook:
         return tuple((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
 
 
-def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
-    """Return the rulebook of the *accepted* policies; those that are off are left out."""
-    rules = tuple(
-        _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
 def _is_excepted(rule: Rule, known: Mapping[str, Any]) -> bool:
     """Whether `unless` holds whatever else an event says: a rule for all codes but these is not asked about these."""
     left = None if rule.unless is None else rule.unless.discharge(known)
     return left is not None and left.is_settled
 
 
+def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
+    """Return the rulebook of the *accepted* policies; those that are off are left out."""
+    rules = tuple(
+        _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
     )
     conditions = (each for rule in rules for each in (rule.when, rule.unless) if each is not None)
     terms = (term for each in conditions for alternative in each.alternatives for term, _read in alternative)
