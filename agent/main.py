@@ -34,6 +34,7 @@ from agent.envelopes import EnvelopeMaker
 from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
 from agent.logs import log_to_stderr
+from agent.memory import share_one_arena
 from agent.publisher import Clocks, Pace, Publisher
 from agent.runtime import STEP_SECONDS, Around, Runtime
 from agent.settings import Settings, load_settings
@@ -138,6 +139,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 
 def run_process(config: Path | None) -> int:
     """Do what `main` says, with the settings of *config*."""
+    share_one_arena()
     log_to_stderr()
     signs = Signs()
     signs.listen()

@@ -20,6 +20,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from agent.memory import share_one_arena
+
 _PR_SET_PDEATHSIG = 1
 Push = Callable[[Any], None]
 
@@ -76,6 +78,7 @@ def main(words: list[str]) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the parent blocks what it waits for; we would inherit that
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent ends us
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    share_one_arena()
     out = _Out()
     asks: dict[str, queue.SimpleQueue[dict[str, Any]]] = {}
     for word in words:

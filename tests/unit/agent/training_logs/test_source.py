@@ -145,13 +145,16 @@ def test_the_writer_of_a_file_tells_job_and_rank_when_nothing_nearer_does(ranks:
 
 
 @pytest.mark.parametrize("name", ["a.log.gz", "a.log.1"])
-def test_what_was_rotated_away_is_no_log_of_its_own(ranks: Ranks, name: str) -> None:
+def test_what_was_rotated_away_is_no_log_of_its_own(ranks: Ranks, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr("agent.training_logs.source._LOOK_SECONDS", 0.05)
     with ranks.running() as spool:
-        time.sleep(0.05)
-        eventually(followed(spool, ranks.write("a.log", "step 1")))
+        eventually(lambda: spool.progress("training_log") is not None)  # it has looked: what comes now is news
+        ranks.write("a.log", TIMEOUT)
+        eventually(lambda: spool.waiting == 1)
         ranks.write(name, OUT_OF_MEMORY)
-        time.sleep(0.2)
-        assert spool.waiting == 0
+        ranks.write("b.log", TIMEOUT)  # seen by the same look as that file, or a later one
+        eventually(lambda: spool.waiting == 2)
+        assert kinds(spool) == ["training.collective_timeout"] * 2
 
 
 def test_a_log_that_was_rotated_before_anybody_looked_is_read_all_the_same(
