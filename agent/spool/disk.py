@@ -35,6 +35,7 @@ class Disk:
         self._clock = clock
         self._retry_at = clock()
         self._synced = -1
+        self._head = 0  # bytes of the first line, when the file was last written anew
 
     @property
     def usable(self) -> bool:
@@ -64,17 +65,18 @@ class Disk:
 
     def rewrite(self) -> None:
         """Replace the file by a fresh one."""
+        lines = list(self._contents())
         try:
-            fresh = write_journal(self._path, self._contents())
+            fresh = write_journal(self._path, lines)
         except OSError as error:
             self.leave(error)
             return
         self.close()
-        self._journal, self._synced = fresh, fresh.size
+        self._journal, self._synced, self._head = fresh, fresh.size, len(lines[0])
 
     def rewrite_if_mostly_done(self, bytes_waiting: int) -> None:
-        """Replace the file when most of it is about events that are done."""
-        if self.size > max(_GARBAGE_BYTES, 2 * bytes_waiting):
+        """Replace the file when most of it is about events that are done and places that sources left."""
+        if self.size > max(_GARBAGE_BYTES, 2 * (bytes_waiting + self._head)):
             self.rewrite()
 
     def leave(self, error: OSError) -> None:

@@ -3,6 +3,7 @@ import os
 import threading
 from contextlib import ExitStack
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,22 @@ def test_the_file_of_a_full_spool_stays_within_its_limit(opened: Opener, tmp_pat
     with opened(limits=limits) as spool:
         assert spool.progress("kernel_log") == Progress("kernel_log", 299)
         assert "299" in names(spool)
+
+
+def test_a_source_with_much_to_remember_does_not_make_each_acknowledgement_write_the_file_anew(
+    opened: Opener, tmp_path: Path
+) -> None:
+    """As a poll with a thousand open conditions has: the first line alone is larger than any small file."""
+    path, files = tmp_path / JOURNAL_NAME, list[int]()
+    with opened() as spool:
+        for number in range(60):
+            spool.append([make_event(number)], Progress("poll", {"number": number, "rest": "x" * 400_000}))
+            batch = spool.take(EVERYTHING)
+            assert batch is not None
+            spool.acknowledge(batch)
+            files.append(path.stat().st_ino)
+            assert path.stat().st_size < 4 * 400_000
+    assert sum(one != other for one, other in pairwise(files)) < 40
 
 
 def test_a_long_quiet_life_does_not_grow_the_file(opened: Opener, tmp_path: Path) -> None:
