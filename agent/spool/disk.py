@@ -76,7 +76,7 @@ class Disk:
 
     def rewrite_if_mostly_done(self, bytes_waiting: int) -> None:
         """Replace the file when most of it is about events that are done and places that sources left."""
-        if self.size > max(_GARBAGE_BYTES, 2 * (bytes_waiting + self._head)):
+        if self.size > max(_GARBAGE_BYTES, 2 * bytes_waiting + 4 * self._head):
             self.rewrite()
 
     def leave(self, error: OSError) -> None:
