@@ -7,6 +7,7 @@ whose checksum is wrong was damaged by the disk: it is skipped and counted, and 
 Decides what is a good line. It must not know what a line means.
 """
 
+import errno
 import json
 import os
 import zlib
@@ -52,8 +53,10 @@ class Journal:
         self._descriptor = descriptor
 
     def append(self, entry: bytes) -> None:
-        """Write one line; OSError when it did not go in whole, and then nothing of it stays."""
+        """Write one line; OSError when it did not go in whole, and then nothing of it stays, or nobody will find it."""
         line = encode_line(entry)
+        if os.fstat(self._descriptor).st_nlink == 0:
+            raise FileNotFoundError(errno.ENOENT, "it was removed", str(self.path))
         written = os.write(self._descriptor, line)
         if written != len(line):  # the disk is full: a regular file takes all or as much as fits
             os.ftruncate(self._descriptor, self.size)
@@ -93,6 +96,7 @@ def write_journal(path: Path, entries: Iterable[bytes]) -> Journal:
     """Replace the journal at *path* by one of *entries*, durably and at once: a crash leaves the old or the new one."""
     fresh = path.with_suffix(".new")
     raw = b"".join(encode_line(entry) for entry in entries)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
     descriptor = os.open(fresh, flags, 0o600)
     journal = Journal(path, descriptor, 0)

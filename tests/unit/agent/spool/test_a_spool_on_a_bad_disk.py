@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,27 @@ def test_a_full_disk_does_not_stop_the_spool_and_no_seq_of_the_old_id_is_given_t
     with opened() as spool:
         assert spool.heartbeat == (first, 1)
         assert names(spool) == ["a"]
+
+
+@pytest.mark.parametrize("folder_too", [False, True])
+def test_a_spool_that_somebody_removes_is_made_anew(
+    opened: Opener, clock: ManualClock, tmp_path: Path, *, folder_too: bool
+) -> None:
+    """What is written into a file that has no name is lost at the next start, and nobody would know."""
+    with opened() as spool:
+        spool.append([make_event("a")], Progress("kernel_log", 1))
+        for path in tmp_path.iterdir():
+            path.unlink()
+        if folder_too:
+            tmp_path.rmdir()
+        spool.append([make_event("b")], Progress("kernel_log", 2))
+        assert not spool.on_disk
+        clock.advance(11)
+        spool.append([make_event("c")], Progress("kernel_log", 3))
+        assert is_on_disk(spool)
+    with opened() as spool:
+        assert names(spool) == ["a", "b", "c"]
+        assert spool.progress("kernel_log") == Progress("kernel_log", 3)
 
 
 def test_a_disk_that_has_room_again_is_used_again(opened: Opener, full_disk: list[bool], clock: ManualClock) -> None:
