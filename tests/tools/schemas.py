@@ -1,30 +1,36 @@
-"""Write the JSON Schemas of the contract, or tell which have drifted: ``python -m tests.tools.schemas [--write]``."""
+"""Write the JSON Schemas of the models, or tell which have drifted: ``python -m tests.tools.schemas [--write]``."""
 
 import sys
 from pathlib import Path
 
 from policies.contract.schemas import render_schemas
+from policies.schemas import render_policy_schema
 
-FOLDER = Path(__file__).resolve().parents[2] / "policies" / "contract" / "schemas"
-
-
-def drifted(folder: Path = FOLDER) -> list[str]:
-    """Return what is wrong with each file of *folder* that differs from what the models say; empty when all agree."""
-    wanted = render_schemas()
-    present = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
-    stale = [f"{name} differs from its model" for name in sorted(wanted) if present.get(name) != wanted[name]]
-    return stale + [f"{name} belongs to no model" for name in sorted(set(present) - set(wanted))]
+POLICIES = Path(__file__).resolve().parents[2] / "policies"
+RENDERED = {POLICIES / "contract" / "schemas": render_schemas, POLICIES / "schemas": render_policy_schema}
 
 
-def write(folder: Path = FOLDER) -> None:
-    """Write every schema to *folder* and remove those without a model."""
-    folder.mkdir(parents=True, exist_ok=True)
-    wanted = render_schemas()
-    for path in folder.glob("*.json"):
-        if path.name not in wanted:
-            path.unlink()
-    for name, text in wanted.items():
-        (folder / name).write_text(text, encoding="utf-8")
+def drifted() -> list[str]:
+    """Return what is wrong with each file that differs from what the models say; empty when all agree."""
+    found: list[str] = []
+    for folder, render in RENDERED.items():
+        wanted = render()
+        present = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+        found += [f"{name} differs from its model" for name in sorted(wanted) if present.get(name) != wanted[name]]
+        found += [f"{name} belongs to no model" for name in sorted(set(present) - set(wanted))]
+    return found
+
+
+def write() -> None:
+    """Write every schema to its folder and remove those without a model."""
+    for folder, render in RENDERED.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = render()
+        for path in folder.glob("*.json"):
+            if path.name not in wanted:
+                path.unlink()
+        for name, text in wanted.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:

@@ -139,6 +139,20 @@ def test_every_field_is_described(page: str, described: type[BaseModel]) -> None
     }
 
 
+@pytest.mark.parametrize(
+    ("heading", "described"),
+    [
+        ("## Fields", model.Policy),
+        ("### `count`", model.Count),
+        ("### `limits`", model.LimitRule),
+    ],
+)
+def test_the_table_of_fields_is_the_model(heading: str, described: type[BaseModel]) -> None:
+    table = re.split(r"^##", text_of("docs/policies.md").split(f"\n{heading}\n")[1], flags=re.MULTILINE)[0]
+    rows = [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)]
+    assert sorted(name for row in rows for name in row) == sorted(model.written_names(described))
+
+
 def test_no_setting_is_described_that_is_not_there() -> None:
     table = text_of("docs/agent.md").split("## Settings")[1].split("## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(Settings.model_fields)
