@@ -33,6 +33,7 @@ examples:
   relight node run i-0abc collect_evidence     keep a node's logs, stacks and counters
   relight dlq list                             what could not be handled, and why
   relight policy lint my-policies/             are these good? Their examples are run; nothing is changed
+  relight policy explain --event event.json    why each policy did or did not fire for it
   relight policy stop --reason "bad image"     nothing acts any more, at once
   relight checkpoints inspect s3://bucket/run  which step a job would resume from, and why no newer one
 """
