@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,10 +37,12 @@ class Counting(MemoryNodeTable):
 
 
 @contextmanager
-def looking(folder: Path, table: NodeTable, fake: FakeDoing, calm: float) -> Iterator[Spool]:
+def looking(
+    folder: Path, table: NodeTable, fake: FakeDoing, calm: float, ticks: Callable[[], float] = time.monotonic
+) -> Iterator[Spool]:
     def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
-        node = Node(spool, "b", frozenset({Operation.RESET_GPU}), 5.0, time.monotonic)
-        clocks = Clocks(ServerClock(utc_now, time.monotonic), Pacing(calm, time.monotonic))
+        node = Node(spool, "b", frozenset({Operation.RESET_GPU}), 5.0, ticks)
+        clocks = Clocks(ServerClock(utc_now, time.monotonic), Pacing(calm, ticks))
         return started(CommandSource(table, {Operation.RESET_GPU: fake}, node, clocks).run, stop)
 
     with following(folder, begin) as spool:
@@ -67,16 +69,31 @@ def test_it_says_what_the_node_takes_and_does_what_is_there(tmp_path: Path) -> N
     assert len(fake.runs) == 1
 
 
-def test_a_severe_event_makes_a_calm_node_look_at_once_and_a_mild_one_does_not(tmp_path: Path) -> None:
-    commands = MemoryCommands()
+class Hand:
+    """A clock that is moved by hand, and counts who asks it."""
+
+    def __init__(self) -> None:
+        self.now, self.asked = 0.0, 0
+
+    def __call__(self) -> float:
+        self.asked += 1
+        return self.now
+
+
+def test_a_severe_event_makes_a_calm_node_look_soon_and_a_mild_one_does_not(tmp_path: Path) -> None:
+    commands, clock = MemoryCommands(), Hand()
     table = Counting(commands, NODE)
-    with looking(tmp_path, table, FakeDoing(), 60.0) as spool:
+    with looking(tmp_path, table, FakeDoing(), 60.0, clock) as spool:
         eventually(lambda: table.looks == 1)
-        record = issue(commands)
         spool.append([make_event("mild", Severity.WARNING)])
+        clock.now, asked = 30.0, clock.asked
+        eventually(lambda: clock.asked >= asked + 3)  # the source has seen it, and what time it is
+        assert table.looks == 1
+        record = issue(commands)
         spool.append([make_event("severe", Severity.ERROR)])
+        eventually(lambda: clock.asked >= asked + 6)
+        clock.now = 33.0
         eventually(lambda: is_done(commands, record))
-    assert spool.severe == 1
 
 
 def test_a_table_that_was_away_is_found_again(tmp_path: Path) -> None:
