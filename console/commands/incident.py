@@ -1,8 +1,10 @@
-"""Show what Relight is doing about which node, and close what a person has seen to.
+"""Show what Relight is doing about which node, answer what asks first, and close what a person has seen to.
 
   relight incident list                         what is open: parked ones wait for you
   relight incident list --closed --node i-0abc  the whole history of one instance
   relight incident show 4be1                    one incident: timeline, facts, why it stands so, what you do next
+  relight incident approve 4be1                 let a policy act that asks first
+  relight incident deny 4be1 --reason "a test"  or not: it closes, nothing is touched
   relight incident close 4be1 --reason "mended" let its node, its run and its budgets go
 
 An id may be cut as long as it names one alone. Closing undoes nothing in the world: cordon, taint and a stopped run are
@@ -25,8 +27,8 @@ _FAILED, _ASKED_WRONGLY = 1, 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the three subcommands."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|close")
+    """Declare the subcommands."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|approve|deny|close")
     common = common_options("closed ones")
     listing = verbs.add_parser("list", parents=[common], help="open incidents, last changed first")
     listing.add_argument("--closed", action="store_true", help="closed ones too")
@@ -34,13 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--job", default="", metavar="JOB", help="of this run")
     listing.add_argument("--cluster", default="", metavar="CLUSTER", help="of this cluster")
     show = verbs.add_parser("show", parents=[common], help="one incident, whole")
+    approve = verbs.add_parser("approve", parents=[common], help="let a policy act that asks first")
+    deny = verbs.add_parser("deny", parents=[common], help="close one whose policy asks first")
     close = verbs.add_parser("close", parents=[common], help="close one that a person has seen to")
-    for verb in (show, close):
+    for verb in (show, approve, deny, close):
         verb.add_argument("id", metavar="ID", help="the incident's id; its first characters do")
+    approve.add_argument("--reason", default="", help="why, for whoever looks later")
+    deny.add_argument("--reason", required=True, type=_text, help="why not")
     close.add_argument("--reason", required=True, type=_text, help="what you found and did")
-    close.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
-    close.add_argument("--yes", action="store_true", help="do not ask")
-    close.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
+    for verb in (approve, deny, close):
+        verb.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
+        verb.add_argument("--yes", action="store_true", help="do not ask")
+        verb.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,16 +70,37 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
     if args.verb == "show":
         screen.show(find_one(parts, args.id, args.days))
         return 0
-    return _close(args, parts, screen)
+    if not (args.yes or sys.stdin.isatty()):
+        print("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
+        return _ASKED_WRONGLY
+    return _close(args, parts, screen) if args.verb == "close" else _answer(args, parts, screen)
+
+
+def _answer(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
+    from console.incident.approving import Answering, answer
+    from console.incident.finding import find_one
+    from policies.coordination.approving import waits_for_approval
+
+    approved = args.verb == "approve"
+    incident = find_one(parts, args.id, args.days)
+    if waits_for_approval(incident):
+        screen.before_answer(incident)
+        if not (args.yes or agrees("Approve it?" if approved else "Deny it?")):
+            print("relight incident: nothing was sent.", file=sys.stderr)
+            return _FAILED
+        incident = answer(parts, incident, Answering(approved, args.by, args.reason, args.wait))
+    elif not (incident.approved_by if approved else incident.outcome == "denied"):
+        print(f"relight incident: {incident.id} waits for no approval: it is {incident.status}.", file=sys.stderr)
+        return _FAILED
+    screen.answered(incident)
+    done = bool(incident.approved_by) if approved else incident.outcome == "denied"
+    return 0 if done else _FAILED
 
 
 def _close(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
     from console.incident.closing import Closing, close
     from console.incident.finding import find_one
 
-    if not (args.yes or sys.stdin.isatty()):
-        print("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
-        return _ASKED_WRONGLY
     incident = find_one(parts, args.id, args.days)
     if not incident.status.is_open:
         screen.closed(incident, incident)

@@ -23,7 +23,10 @@ _LOOK: tuple[tuple[str, str], ...] = (
     ),
     ("is in shadow: stopped", "Its policy was set to shadow in mid-incident. Decide whether the fault is real."),
     ("budget ", "See how many nodes fell at once: a switch, a power feed, a bad image. It is rarely the GPUs."),
-    ("approval", "The policy wants your approval. Look at the evidence, then do by hand what it would have done."),
+    (
+        "approval",
+        "The policy asks first: relight incident approve {incident}, or relight incident deny {incident} --reason WHY.",
+    ),
     ("attempts ended early", "See why its executions end: docs/operations.md, ExecutionsFailed. Mend that first."),
     ("successor", "See the Auto Scaling group's activities: a Capacity Block or a reservation may be full or over."),
     ("no Auto Scaling group", "See whether its group stands in the deployment's settings."),
@@ -51,7 +54,8 @@ def next_steps(incident: Incident) -> Sequence[str]:
 
 def _parked(incident: Incident) -> Iterator[str]:
     yield next((look for piece, look in _LOOK if piece in incident.reason), "Read the reason above.").format(
-        checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…"
+        checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…",
+        incident=incident.id[:12],
     )
     yield from _node(incident)
     yield from _run(incident)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from policies.contract.decisions import CloseMessage
+from policies.contract.restraints import ApproveMessage
 from policies.coordination.incident import Incident
 
 
@@ -39,6 +40,6 @@ class Incidents(Protocol):
 class Closings(Protocol):
     """Coordinate's queue."""
 
-    def send(self, message: CloseMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
         """Send *message*; sent again at another moment it is delivered again, which changes nothing."""
         ...

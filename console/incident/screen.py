@@ -80,6 +80,25 @@ class Screen:
         if incident.status.is_running:
             print("It is still at work: what it does in this moment ends half-way.", file=sys.stderr)
 
+    def before_answer(self, incident: Incident) -> None:
+        """Say on standard error what an approval lets it do."""
+        if self.as_json:
+            return
+        print(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason}", file=sys.stderr)
+        print(f"Seen: {'; '.join(incident.messages) or incident.findings[-1].kind}", file=sys.stderr)
+        print(f"It would: {' → '.join(each.rung for each in incident.rungs)}", file=sys.stderr)
+
+    def answered(self, incident: Incident) -> None:
+        """Say what came of a person's answer."""
+        if self.as_json:
+            self._json({**document.line_of(incident), "approved_by": incident.approved_by or None})
+        elif incident.approved_by:
+            print(f"{incident.id} goes on with attempt {incident.attempt}: approved by {incident.approved_by}.")
+        elif incident.status.is_open:
+            print(f"{incident.id} stays parked: {incident.timeline[-1].detail or incident.reason}", file=sys.stderr)
+        else:
+            print(f"{incident.id} is closed: {incident.outcome}, {incident.reason}")
+
     def closed(self, incident: Incident, before: Incident) -> None:
         """Say that it is closed."""
         if self.as_json:

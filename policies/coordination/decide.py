@@ -9,7 +9,9 @@ from datetime import datetime
 
 from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
 from policies.contract.events import JobRef
+from policies.contract.restraints import ApproveMessage
 from policies.coordination.about_runs import generation_of_run, to_read
+from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
 from policies.coordination.closing import take_close
 from policies.coordination.contributing import groups_of, hear, window_keys
@@ -31,7 +33,7 @@ def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()
     leases: set[str] = set()
     jobs: set[str] = set()
     for message in messages:
-        if isinstance(message, AskMessage | CloseMessage):
+        if isinstance(message, AskMessage | CloseMessage | ApproveMessage):
             incidents.add(message.incident)
             learned = job_in(message.report) if isinstance(message, AskMessage) else None
             jobs.update({learned.id} if learned else ())
@@ -79,7 +81,9 @@ def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datet
     if any(isinstance(message, FindingsMessage) for message in messages):
         keys |= Keys(incidents=frozenset(name for job in snapshot.jobs.values() for name in to_read(job)))
         keys |= _found(snapshot, messages, now)
-    named = {message.incident for message in messages if isinstance(message, AskMessage | CloseMessage)}
+    named = {
+        message.incident for message in messages if isinstance(message, AskMessage | CloseMessage | ApproveMessage)
+    }
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
         looked_at = incident.id in named or incident.id in silent or is_overdue(incident, now)
@@ -95,7 +99,7 @@ def policies_of(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> frozenset
         if isinstance(message, FindingsMessage):
             names.update(finding.policy.name for finding in message.findings)
             names.update(group.rule.plan.name for group in message.contributions)
-        elif not isinstance(message, CloseMessage):
+        elif not isinstance(message, CloseMessage | ApproveMessage):
             names.update(each.policy.name for each in snapshot.incidents.values() if each.status.is_running)
     return frozenset(names)
 
@@ -124,6 +128,8 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
         take_contributions(work, message, rules, now)
     elif isinstance(message, CloseMessage):
         take_close(work, message, now)
+    elif isinstance(message, ApproveMessage):
+        take_approval(work, message, now)
     else:
         take_sweep(work, now)
 

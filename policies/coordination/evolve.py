@@ -9,6 +9,7 @@ from typing import Any
 from policies.contract.decisions import RungReport
 from policies.coordination.happenings import (
     Advanced,
+    Approved,
     BecameResumer,
     CalledOff,
     Closed,
@@ -77,7 +78,7 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
             changes = {"falters": incident.falters + 1}
         case Escalated() | SetAside() | StoodAside():
             changes = _replanned(incident, happening)
-        case Restarted():
+        case Restarted() | Approved():
             changes = {"attempt": incident.attempt + 1, "falters": 0}
         case Parked(reason):
             changes = {"reason": reason}

@@ -163,6 +163,26 @@ class Parked:
 
 
 @dataclass(frozen=True)
+class Approved:
+    """A person said that it may act; ``said`` is who and why."""
+
+    said: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("approved", now, self.said, "notify")
+
+
+@dataclass(frozen=True)
+class NotApproved:
+    """A person said that it may act, and that counts no more."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("not_approved", now, self.reason)
+
+
+@dataclass(frozen=True)
 class CalledOff:
     """Its policy may not act any more, and it had touched nothing: what was decided is only recorded."""
 
@@ -175,7 +195,7 @@ class CalledOff:
 
 @dataclass(frozen=True)
 class Closed:
-    """Nothing is left to do. ``outcome``: replaced, recovered, or merged."""
+    """Nothing is left to do. ``outcome``: replaced, recovered, merged, cleared or denied."""
 
     outcome: str
     reason: str
@@ -198,6 +218,8 @@ Happening = (
     | BecameResumer
     | Restarted
     | Parked
+    | Approved
+    | NotApproved
     | CalledOff
     | Closed
 )

@@ -59,8 +59,10 @@ class Incident(Model):
     updated_at: Moment
     version: int = 1
     timeline: tuple[Entry, ...] = ()
+    approve_until: Moment | None = None  # until when a person's approval counts, of a policy that asks first
+    approved_by: str = ""
     reason: str = ""  # why it parked or closed, for people
-    outcome: str = ""  # replaced | recovered | recorded | merged, once closed
+    outcome: str = ""  # replaced | recovered | recorded | merged | cleared | denied, once closed
 
     @property
     def current(self) -> PlannedRung | None:

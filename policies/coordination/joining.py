@@ -28,7 +28,7 @@ def join(incident: Incident, finding: Finding, wanted: Sequence[PlannedRung], ru
 
     *wanted* are the rungs that the finding's policy would carry out here, none when it may not act.
     """
-    if incident.status is IncidentStatus.SETTLING:
+    if incident.status is IncidentStatus.SETTLING and not incident.approved_by:  # a person approved of that plan
         joined = _noted(incident, finding, (), now)
         joined = joined.model_copy(update={"job": joined.job or finding.job})
         return plan_anew(_led_by(joined, finding.policy, rules) if wanted else joined, rules)

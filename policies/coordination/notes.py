@@ -45,6 +45,8 @@ Stage = Literal[
     "resuming",  # it was the last that needed the job stopped
     "restarted",  # a new attempt took over from an execution that ended
     "parked",
+    "approved",  # a person let a policy act that asks first
+    "not_approved",  # a person did, and it counts no more
 ]
 
 STAGE_OF: dict[Rung, Stage] = {

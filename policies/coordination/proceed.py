@@ -10,6 +10,7 @@ from policies.contract.decisions import Verdict
 from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
+from policies.coordination.approving import ask_first
 from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
@@ -67,6 +68,8 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     if too_many:
         put_in_shadow(work, incident, too_many, now)
         return ended(call_off(work, incident, why_not(work, incident, now), now))
+    if incident.policy.approval and not incident.approved_by:
+        return ended(ask_first(work, incident, now))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
 
@@ -95,8 +98,6 @@ def _overdue(incident: Incident) -> str:
 
 def _why_refused(work: Working, incident: Incident, now: datetime) -> str:
     """Take budgets and the hold; return why it may not act, empty when it may."""
-    if incident.policy.approval:
-        return f"policy {incident.policy.name} wants a person's approval before it acts"
     refused = reserve_all(work, incident, now)
     if refused:
         return refused

@@ -10,6 +10,7 @@ from enum import StrEnum
 from policies.contract.errors import RelightError
 from policies.coordination.happenings import (
     Advanced,
+    Approved,
     BecameResumer,
     CalledOff,
     Closed,
@@ -17,6 +18,7 @@ from policies.coordination.happenings import (
     Faltered,
     Happening,
     Joined,
+    NotApproved,
     Opened,
     Parked,
     Recorded,
@@ -81,7 +83,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Parked: _S.PARKED,
         Closed: _S.CLOSED,
     },
-    _S.PARKED: {Joined: _S.PARKED, Closed: _S.CLOSED},
+    _S.PARKED: {Joined: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
     _S.CLOSED: {Joined: _S.CLOSED},
 }
 

@@ -27,7 +27,7 @@ from functions.twins.policies import MemoryPolicies
 from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
-from policies.contract.decisions import Answer, CloseMessage, FindingsMessage, RungRequest, SweepMessage
+from policies.contract.decisions import Answer, AnyMessage, RungRequest, SweepMessage
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident, execution_name
@@ -131,7 +131,7 @@ class World:
     def after(self, seconds: float, do: Callable[[], None]) -> None:
         heapq.heappush(self._agenda, (self.now + timedelta(seconds=seconds), next(self._order), do))
 
-    def send(self, message: FindingsMessage | SweepMessage | CloseMessage, *, after: float = 0.0) -> None:
+    def send(self, message: AnyMessage, *, after: float = 0.0) -> None:
         self.after(after, lambda: self._enqueue(message.to_json()))
 
     def sweep_every(self, seconds: float, *, until: float) -> None:

@@ -10,6 +10,7 @@ from console.incident.ports import Closings
 from console.incident.twins import MemoryIncidents
 from functions.acts.act import Act
 from policies.contract.decisions import CloseMessage
+from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung
 from policies.coordination.incident import Incident
 from tests.tools.fleet_acts import Site, acts_on
@@ -23,9 +24,9 @@ class Sending:
 
     world: World
     deaf: bool = False
-    sent: list[CloseMessage] = field(default_factory=list)
+    sent: list[CloseMessage | ApproveMessage] = field(default_factory=list)
 
-    def send(self, message: CloseMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
         self.sent.append(message)
         if not self.deaf:
             self.world.send(message)
@@ -37,8 +38,9 @@ class Desk:
         self.closings = Sending(self.world)
         self.slept: list[float] = []
 
-    def break_node(self, node: str = "i-1", *, after: float = 0.0) -> None:
-        self.world.send(findings(finding(node, policy=plan(deadline=6000))), after=after)
+    def break_node(self, node: str = "i-1", *, after: float = 0.0, asks: bool = False) -> None:
+        policy = plan(deadline=6000, approval=asks)
+        self.world.send(findings(finding(node, policy=policy)), after=after)
 
     def after(self, seconds: float) -> "Desk":
         self.world.run(seconds)
