@@ -78,7 +78,7 @@ Reading = Holds | Happened | NotMeasured
 
 
 class NotHereError(Exception):
-    """There is nothing of this kind on this node: said once, looked for again after ten minutes."""
+    """There is nothing of this kind on this node: said once, looked for again later, soon while it boots."""
 
 
 class Poll(Protocol):

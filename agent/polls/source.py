@@ -1,7 +1,7 @@
 """A poll as a source: one thread that measures, waits, and measures again.
 
-Decides the pace, and what happens where there is nothing to measure: it is said once and looked for again. It must not
-know what is measured.
+Decides the pace, and what happens where there is nothing to measure: it is said once and looked for again, soon while
+the node boots. It must not know what is measured.
 """
 
 import logging
@@ -20,6 +20,7 @@ from agent.vitals import Vitals
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 600.0
+BOOT_LOOK_SECONDS = 15.0  # drivers and services come one by one while a node boots
 
 
 def since_boot() -> float:
@@ -35,6 +36,10 @@ class Pace:
     deadline: float = 10.0
     boot_grace: float = 0.0
     look_again: float = LOOK_AGAIN_SECONDS
+
+    def look_again_at(self, ticks: float) -> float:
+        """Return in how many seconds what is not here is looked for again, so many seconds after boot."""
+        return min(self.look_again, BOOT_LOOK_SECONDS) if ticks < self.boot_grace else self.look_again
 
 
 class PollSource:
@@ -73,7 +78,7 @@ class PollSource:
                     readings = self._poll.measure(work.memory, now)
             except NotHereError as error:
                 self._not_here(str(error))
-                stop.wait(self._pace.look_again)
+                stop.wait(self._pace.look_again_at(now.ticks))
                 continue
             self._vitals.running(self.name)
             self._absent = ""

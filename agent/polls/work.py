@@ -25,6 +25,7 @@ from policies.contract.times import format_time, parse_time
 from policies.contract.vocabulary import Kind, Severity
 
 STORE_SECONDS = 15.0  # how often memory alone is written: what a crash makes a poll count again from
+BEGUN_STORE_SECONDS = 2.0  # the same where something must last: an agent that is killed each minute tells it as well
 BURST_SECONDS = 10.0
 MAX_CONDITIONS = 1024  # more than 8 GPUs times 18 links times what can be wrong with one; the others are told as one
 FOLDED = "|folded"  # ends the key of what stands for many
@@ -48,6 +49,7 @@ class PollWork:
         self._happened: dict[str, Json] = stored.get("happened", {})
         self.memory: Memory = stored.get("memory", {})
         self._stored_at: float | None = None
+        self._begun = False  # a condition began, or ended, and is not stored
 
     def take(self, readings: Sequence[Reading], now: Instant) -> None:
         """Tell what is new among *readings*, and store where the poll is."""
@@ -83,6 +85,7 @@ class PollWork:
         rank, state = reading.sighting.severity.rank, self._conditions.get(key)
         if state is None or _is_broken_off(state, reading, now):
             state = self._conditions[key] = {"since": now.ticks, "told": None, "rank": rank}
+            self._begun = True
         state |= {"well": None, "seen": now.ticks}
         if now.ticks - state["since"] < reading.after or (not reading.in_boot and now.ticks < self._boot_grace):
             return []
@@ -110,7 +113,7 @@ class PollWork:
                 del self._conditions[key]
                 continue
             if state.get("well") is None:
-                state["well"] = now.ticks
+                state["well"], self._begun = now.ticks, True
             if now.ticks - state["well"] >= state["cleared_after"]:
                 del self._conditions[key]
                 told.append(self._cleared(state, now))
@@ -172,8 +175,9 @@ class PollWork:
 
     def _store(self, events: list[FaultEvent], now: Instant) -> None:
         if self._stored_at is None:
-            self._stored_at = now.ticks
-        if events or now.ticks - self._stored_at >= STORE_SECONDS:
+            self._stored_at = now.ticks - (BEGUN_STORE_SECONDS if self._begun else 0.0)
+        soon = BEGUN_STORE_SECONDS if self._begun else STORE_SECONDS
+        if events or now.ticks - self._stored_at >= soon:
             self._append(events, now)
 
     def _append(self, events: list[FaultEvent], now: Instant) -> None:
@@ -188,7 +192,7 @@ class PollWork:
         for start in range(MAX_EVENTS_AN_APPEND, len(events), MAX_EVENTS_AN_APPEND):
             self._spool.append(events[start : start + MAX_EVENTS_AN_APPEND])
         self._spool.append(events[:MAX_EVENTS_AN_APPEND], Progress(self._name, place))
-        self._stored_at = now.ticks
+        self._stored_at, self._begun = now.ticks, False
 
 
 def _is_broken_off(state: Json, reading: Holds, now: Instant) -> bool:

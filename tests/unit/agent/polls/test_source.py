@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from agent.events import EventMaker
 from agent.parsers.sighting import NODE, Sighting
 from agent.polls.reading import Holds, Instant, Memory, NotHereError, Reading
-from agent.polls.source import Pace, PollSource, since_boot
+from agent.polls.source import BOOT_LOOK_SECONDS, Pace, PollSource, since_boot
 from agent.vitals import Vitals
 from policies.contract.vocabulary import Kind, Severity, Source
 from tests.tools.agent_events import ManualClock
@@ -67,3 +67,8 @@ def test_a_call_that_does_not_come_back_is_seen_from_outside() -> None:
         ticks[0] = 11
         assert [one.name for one in vitals.overdue()] == ["infiniband"]
     assert vitals.overdue() == []
+
+
+def test_while_the_node_boots_what_is_not_here_yet_is_looked_for_soon() -> None:
+    pace = Pace(every=1, boot_grace=300)
+    assert [pace.look_again_at(ticks) for ticks in (0, 299, 300)] == [BOOT_LOOK_SECONDS, BOOT_LOOK_SECONDS, 600]

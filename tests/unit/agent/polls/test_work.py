@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -123,6 +124,25 @@ def test_a_short_restart_costs_a_condition_that_must_last_no_time(work: Bench) -
     work.take([holds(after=20)], 16)
     work.restart()
     assert len(work.take([holds(after=20)], 22)) == 1
+
+
+def test_an_agent_that_is_killed_again_and_again_tells_what_lasts_and_its_end_once(work: Bench) -> None:
+    told = []
+    for second in range(0, 60, 5):
+        work.restart()
+        told += work.take([holds(after=20)], second)
+    for second in range(60, 120, 5):
+        work.restart()
+        told += work.take([], second)
+    assert [event["kind"] for event in told] == ["storage.full", "condition.cleared"]
+
+
+def test_what_flutters_is_not_written_at_each_look(work: Bench) -> None:
+    written = []
+    for second in range(40):
+        work.take([holds(after=20)] if second % 2 else [], 0.5 * second)
+        written.append(work.spool.progress("test"))
+    assert sum(one != other for one, other in pairwise(written)) <= 11
 
 
 def test_a_condition_that_was_told_goes_on_however_long_nobody_looked(work: Bench) -> None:
