@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,14 @@ HOLDER = """if True:
 Eventually = Callable[[Callable[[], bool]], None]
 
 
+@dataclass(frozen=True)
+class Watch:
+    """A poll and what it remembers."""
+
+    poll: HungPoll
+    memory: dict[str, Any] = field(default_factory=dict)
+
+
 class Node:
     """The real /proc, seen through a folder that also says that a driver is there."""
 
@@ -51,12 +60,12 @@ class Node:
         self.proc.show(one.pid)
         return one
 
-    def poll(self) -> HungPoll:
+    def watch(self) -> Watch:
         def since_boot() -> float:
             return time.clock_gettime(time.CLOCK_BOOTTIME)
 
         table = ProcessTable(self.device / "beats", self.proc.folder, since_boot, device=str(self.device / "nvidia"))
-        return HungPoll(table, self.proc.folder, Bounds(hang_after=1, slow_phase=600))
+        return Watch(HungPoll(table, self.proc.folder, Bounds(hang_after=1, slow_phase=600)))
 
 
 class Proc:
@@ -75,16 +84,16 @@ def node(tmp_path: Path) -> Node:
     return Node(tmp_path)
 
 
-def held_of(poll: HungPoll) -> list[Holds]:
+def held_of(watch: Watch) -> list[Holds]:
     now = Instant(START, time.clock_gettime(time.CLOCK_BOOTTIME))
-    return [one for one in poll.measure({}, now) if isinstance(one, Holds)]
+    return [one for one in watch.poll.measure(watch.memory, now) if isinstance(one, Holds)]
 
 
-def told(poll: HungPoll, eventually: Eventually) -> Holds:
+def told(watch: Watch, eventually: Eventually) -> Holds:
     found: list[Holds] = []
 
     def seen() -> bool:
-        found[:] = held_of(poll)
+        found[:] = held_of(watch)
         return bool(found)
 
     eventually(seen)
@@ -96,11 +105,11 @@ def attributes_of(one: Holds) -> dict[str, Any]:
 
 
 def test_a_holder_that_is_stopped_hangs_and_goes_on(node: Node, eventually: Eventually) -> None:
-    one, poll = node.holder("stay"), node.poll()
+    one, watch = node.holder("stay"), node.watch()
     try:
-        assert held_of(poll) == []
+        assert held_of(watch) == []
         one.send_signal(signal.SIGSTOP)
-        hung = told(poll, eventually)
+        hung = told(watch, eventually)
         assert hung.sighting.kind == "process.hung"
         attributes = attributes_of(hung)
         assert (attributes["pid"], attributes["rank"], attributes["state"], attributes["gpus"]) == (
@@ -110,7 +119,7 @@ def test_a_holder_that_is_stopped_hangs_and_goes_on(node: Node, eventually: Even
             "3",
         )
         one.send_signal(signal.SIGCONT)
-        eventually(lambda: held_of(poll) == [])
+        eventually(lambda: held_of(watch) == [])
     finally:
         one.kill()
         one.communicate()
@@ -119,13 +128,13 @@ def test_a_holder_that_is_stopped_hangs_and_goes_on(node: Node, eventually: Even
 def test_a_holder_that_waits_in_the_kernel_hangs(node: Node, tmp_path: Path, eventually: Eventually) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    one, poll = node.holder("wait in the kernel", str(pipe)), node.poll()
+    one, watch = node.holder("wait in the kernel", str(pipe)), node.watch()
     try:
-        hung = told(poll, eventually)
+        hung = told(watch, eventually)
         attributes = attributes_of(hung)
         assert (hung.sighting.kind, attributes["state"], attributes["pid"]) == ("process.hung", "D", one.pid)
         os.close(os.open(pipe, os.O_RDWR))  # the child goes on, and so does its parent
-        eventually(lambda: held_of(poll) == [])
+        eventually(lambda: held_of(watch) == [])
     finally:
         os.close(os.open(pipe, os.O_RDWR))
         one.kill()
@@ -133,9 +142,9 @@ def test_a_holder_that_waits_in_the_kernel_hangs(node: Node, tmp_path: Path, eve
 
 
 def test_a_process_that_is_over_but_for_one_thread_keeps_its_gpu(node: Node, eventually: Eventually) -> None:
-    one, poll = node.holder("leave a thread"), node.poll()
+    one, watch = node.holder("leave a thread"), node.watch()
     try:
-        held = told(poll, eventually)
+        held = told(watch, eventually)
         assert (held.sighting.kind, held.after) == ("gpu.held", HELD_AFTER_SECONDS)
         attributes = attributes_of(held)
         assert (attributes["state"], attributes["threads"], attributes["gpus"]) == ("Z", 1, "3")
@@ -145,12 +154,12 @@ def test_a_process_that_is_over_but_for_one_thread_keeps_its_gpu(node: Node, eve
 
 
 def test_a_zombie_that_nobody_waits_for_holds_nothing(node: Node, eventually: Eventually) -> None:
-    one, poll = node.holder("stay"), node.poll()
-    assert held_of(poll) == []
+    one, watch = node.holder("stay"), node.watch()
+    assert held_of(watch) == []
     try:
         one.kill()
         stat = Path(f"/proc/{one.pid}/stat")
         eventually(lambda: ") Z " in stat.read_text())
-        assert held_of(poll) == []
+        assert held_of(watch) == []
     finally:
         one.communicate()
