@@ -30,7 +30,7 @@ def contribute(
     """Return what *event*, which happened at *moment* (ms, corrected), adds to *rule*'s count in *scope*."""
     lasted = max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
     return Contribution.model_construct(
-        id=stable_id("contribution", rule.plan.name, scope, event.id),
+        id=stable_id("contribution", rule.plan.name, scope, node.instance_id, event.id),
         event_id=event.id,
         node=node,
         job=event.job,

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from policies.clock_correction import ClockCorrection, to_ms
-from policies.contract.decisions import Finding
+from policies.contract.decisions import Contribution, Contributions, Finding, WideRule
 from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
 from policies.contract.recoveries import ended_by
+from policies.contributions import contribute, group
 from policies.dwelling import Dwelling
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
@@ -21,6 +22,7 @@ from policies.findings import Matched, build_finding, keep_message, scope_of
 from policies.lasting import Lasting, told_before
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
+from policies.scopes import scope_key
 from policies.sequences import Gap
 
 GAP_PATIENCE_SECONDS = 300  # the lanes overtake each other by seconds; a shard that waits for a retry by a few minutes
@@ -50,13 +52,14 @@ class Refused:
 class Evaluation:
     """What became of a batch of one node.
 
-    ``state`` is to be written if ``changed``. ``rejected`` holds (index of the delivery, event). ``gaps`` are losses to
-    report as `pipeline.gap`, each once.
+    ``state`` is to be written if ``changed``. ``contributions`` are for coordinate to count. ``rejected`` holds (index
+    of the delivery, event). ``gaps`` are losses to report as `pipeline.gap`, each once.
     """
 
     state: str
     changed: bool
     findings: tuple[Finding, ...] = ()
+    contributions: tuple[Contributions, ...] = ()
     rejected: tuple[tuple[int, RejectedEvent], ...] = ()
     gaps: tuple[Gap, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -81,7 +84,7 @@ def evaluate(
     work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
         work.take(index, delivery)
-    if node.has_dwells:
+    if node.dwells:
         work.listen(deliveries)
     return work.conclude(state, now, was_unreadable=loaded is None)
 
@@ -93,6 +96,7 @@ class _Work:
     snapshot: Mapping[str, str | int | float | bool]
     dwelling: Dwelling
     matched: dict[str, Matched] = field(default_factory=dict)
+    contributions: dict[tuple[str, str], tuple[WideRule, list[Contribution]]] = field(default_factory=dict)
     rejected: list[tuple[int, RejectedEvent]] = field(default_factory=list)
     refused: "Tally[tuple[str, str, str, str]]" = field(default_factory=Tally)
     events: int = 0
@@ -122,12 +126,12 @@ class _Work:
         self.newest = max(self.newest, moment)
         if self.rulebook.lasting and (over := ended_by(event)):
             self.dwelling.heal(event, over, moment, node.identity.boot_id)
-        met, scope = False, ""
+        met = False
         for rule, rest in self.rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
             if matches and not self._excepted(rule, event, node):
-                met, scope = True, scope or scope_of(event.component)
-                self._count(rule, event, "node" if rule.per_node else scope, node, moment, arrived_at)
+                met = True
+                self._count(rule, event, node, moment, arrived_at)
         self.matches += met
 
     def listen(self, deliveries: Sequence[Delivery]) -> None:
@@ -146,9 +150,11 @@ class _Work:
             return False
         return answer
 
-    def _count(
-        self, rule: Rule, event: FaultEvent, scope: str, node: NodeFacts, moment: int, arrived_at: datetime
-    ) -> None:
+    def _count(self, rule: Rule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
+        scope = "node" if rule.per_node else scope_of(event.component)
+        if rule.wide is not None:
+            self._contribute(rule, rule.wide, event, node, moment, arrived_at)
+            return
         if rule.dwell:
             self.dwelling.match(rule, scope, event, moment, node.identity.boot_id)
             return
@@ -171,9 +177,24 @@ class _Work:
             matched.event, matched.moment, matched.node, matched.queued_at = event, moment, node.identity, arrived_at
         keep_message(matched, event.message)
 
+    def _contribute(
+        self, rule: Rule, wide: WideRule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime
+    ) -> None:
+        scope = scope_key(wide.per, node.identity, event.job)
+        if scope is None:
+            self.refused[rule.name, "count.per", wide.per, "is not known"] += 1
+            return
+        distinct = "" if rule.distinct is None else rule.distinct(event, node)
+        if distinct is None:
+            self.refused[rule.name, "count.distinct", "", "is not there"] += 1
+            return
+        name = "/".join(distinct) if isinstance(distinct, list) else str(distinct)
+        entry = contribute(wide, scope, event, node.identity, moment, arrived_at, name)
+        self.contributions.setdefault((rule.name, scope), (wide, []))[1].append(entry)
+
     def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
         findings = [
-            *(self.dwelling.findings(now) if self.state.has_dwells else ()),
+            *(self.dwelling.findings(now) if self.state.dwells else ()),
             *(
                 build_finding(matched, window, now)
                 for key, matched in self.matched.items()
@@ -188,6 +209,7 @@ class _Work:
             state=text,
             changed=changed,
             findings=tuple(findings),
+            contributions=tuple(group(wide, key[1], found) for key, (wide, found) in self.contributions.items()),
             rejected=tuple(self.rejected),
             gaps=tuple(gaps),
             refused=tuple(Refused(*what, times=times) for what, times in self.refused.items()),

@@ -11,12 +11,15 @@ from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
 from policies.contract.events import FaultEvent
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import PolicyMode, Source
+from policies.coordination.contributing import hear
+from policies.coordination.windows import Window
 from policies.evaluator import Delivery, Refused, evaluate
 from policies.model import Example, ExampleEvent, Policy
 from policies.problems import Problem
 from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
 
 HEARTBEAT_SECONDS = 30  # as agents send them
+CLUSTER = "example"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)  # any moment will do
 
 
@@ -62,22 +65,43 @@ def _problem(one: Outcome) -> Problem:
 
 
 def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, list[Refused]]:
-    """Return how many findings come out, batch by batch as time goes on, and what could not be answered."""
-    state, found, refused = "", 0, list[Refused]()
+    """Return how many findings come out, batch by batch as time goes on, and what could not be answered.
+
+    What nodes contribute to a wider count is counted as coordinate does.
+    """
+    states, windows = dict[str, str](), dict[str, Window]()
+    found, refused = 0, list[Refused]()
     for delivery in deliveries:
-        judged = evaluate([delivery], state=state, rulebook=rulebook, now=delivery.arrived_at)
-        state, found = judged.state, found + len(judged.findings)
+        node, now = delivery.parsed.envelope.node.instance_id, delivery.arrived_at
+        judged = evaluate([delivery], state=states.get(node, ""), rulebook=rulebook, now=now)
+        states[node], found = judged.state, found + len(judged.findings)
+        for heard in hear(windows, judged.contributions, CLUSTER, now):
+            windows[heard.counted.window.key] = heard.counted.window
+            found += len(heard.findings)
         refused += judged.refused
     return found, refused
 
 
 def tell(example: Example) -> list[Delivery]:
     """Return the events in the order of time, and the heartbeats between and after them."""
-    node = NodeIdentity(cluster="example", name="node-1", instance_id="i-1", instance_type=example.instance_type)
     story = sorted(enumerate(example.events), key=lambda told: (told[1].after, told[0]))
-    told = [_deliver(node, seq, event) for seq, (_place, event) in enumerate(story)]
-    beats = [_beat(node, BEGIN + timedelta(seconds=at)) for at in range(0, int(example.until) + 1, HEARTBEAT_SECONDS)]
+    told = [_deliver(_node(example, event), seq, event) for seq, (_place, event) in enumerate(story)]
+    nodes = {event.node: _node(example, event) for _place, event in reversed(story)}
+    moments = [BEGIN + timedelta(seconds=at) for at in range(0, int(example.until) + 1, HEARTBEAT_SECONDS)]
+    beats = [_beat(node, moment) for node in nodes.values() for moment in moments]
     return sorted([*told, *beats], key=lambda one: one.arrived_at) if example.until else told
+
+
+def _node(example: Example, event: ExampleEvent) -> NodeIdentity:
+    """Return the node of *event*; a rack is under a switch, and that under the spine."""
+    path = ("spine", f"switch-of-{event.rack}", event.rack) if event.rack else ()
+    return NodeIdentity(
+        cluster=CLUSTER,
+        name=event.node,
+        instance_id=f"i-{event.node.removeprefix('node-')}",
+        instance_type=example.instance_type,
+        network_path=path,
+    )
 
 
 def _beat(node: NodeIdentity, moment: datetime) -> Delivery:

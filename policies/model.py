@@ -16,9 +16,13 @@ from policies.contract.restraints import Hours, Pace
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
 from policies.durations import parse_duration
 from policies.schedules import parse_span, parse_zone
+from policies.scopes import WIDE
 
 HOUR, DAY = 3600.0, 86_400.0
 LONGEST_COUNT_OF_OCCURRENCES = 50
+# What a count over many nodes may lead to: it accuses none of them. What is done to a run is done to one job's.
+_TOLD = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR})
+_DONE_TO_RUNS = frozenset({Action.COLLECT_EVIDENCE, Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB})
 
 
 Short = Annotated[str, StringConstraints(max_length=500, strip_whitespace=True)]
@@ -62,12 +66,13 @@ class Count(_Document):
     """How often, within what, counted for what.
 
     With ``occurrence`` the companions of one physical error count once: ``at_least`` counts occurrences. Without it the
-    events' own counts add up. ``distinct`` counts the different values of a field instead (``job.id``).
+    events' own counts add up. ``distinct`` counts the different values of a field instead (``job.id``). ``per`` a job,
+    rack, switch or cluster counts over its nodes.
     """
 
     at_least: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
     within: Within = HOUR
-    per: Literal["component", "node"] = "component"
+    per: Literal["component", "node", "job", "rack", "switch", "cluster"] = "component"
     occurrence: Occurrence | None = None
     distinct: str | None = None
 
@@ -125,9 +130,14 @@ Limited = Literal["replacements", "reboots", "resets", "restarts", "isolations",
 
 
 class ExampleEvent(_Document):
-    """One event of an example; what is left out is as plain as can be. ``after`` counts from the first event."""
+    """One event of an example; what is left out is as plain as can be. ``after`` counts from the first event.
+
+    ``node`` and ``rack`` tell nodes apart where a count goes over many.
+    """
 
     kind: Kind
+    node: Annotated[str, StringConstraints(min_length=1, max_length=64)] = "node-1"
+    rack: Annotated[str, StringConstraints(max_length=64)] = ""
     after: Offset = 0.0
     count: Annotated[int, Field(ge=1, strict=True)] = 1
     severity: Severity = Severity.ERROR
@@ -138,9 +148,9 @@ class ExampleEvent(_Document):
 
 
 class Example(_Document):
-    """A story with its end: these events on one node make so many findings. It runs whenever the policy is loaded.
+    """A story with its end: these events make so many findings. It runs whenever the policy is loaded.
 
-    The node goes on sending heartbeats ``until`` then.
+    Each node goes on sending heartbeats ``until`` then.
     """
 
     says: Short
@@ -188,7 +198,21 @@ class Policy(_Document):
             raise ValueError("settle is as long as the deadline")
         if self.dwell is not None and "count" in self.model_fields_set and self.count.model_fields_set - {"per"}:
             raise ValueError("for asks how long one condition holds, so of count only per goes with it")
+        self._accuses_nobody()
         return self
+
+    def _accuses_nobody(self) -> None:
+        """Refuse what a count over many nodes cannot carry."""
+        per = self.count.per
+        if per not in WIDE:
+            return
+        may = _TOLD | _DONE_TO_RUNS if per == "job" else _TOLD
+        for action in (*self.do, *self.otherwise):
+            if action not in may:
+                whose = "a run" if action in _DONE_TO_RUNS else "a node"
+                raise ValueError(f"{action} is done to {whose}, and a count per {per} accuses none")
+        if self.dwell is not None or self.cancel_when is not None:
+            raise ValueError(f"for and cancel_when look at one node, a count per {per} at many")
 
     def plan(self, revision: int) -> PolicyPlan:
         """Return what findings of this *revision* ask for."""

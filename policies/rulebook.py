@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.contract.decisions import PolicyPlan
+from policies.contract.decisions import PolicyPlan, WideRule
 from policies.contract.events import FaultEvent
 from policies.contract.vocabulary import Kind, PolicyMode
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.members import Reader, reader_of
 from policies.lasting import KEPT_MS
 from policies.model import Policy
+from policies.scopes import BY_PATH, WIDE
 from policies.windows import LATENESS_MS, Measure
 
-KIND, XID = "event.kind", "event.attributes.xid"
+KIND, XID, PATH = "event.kind", "event.attributes.xid", "node.network_path"
 _ANY_OTHER = -1  # stands for every Xid that no rule names; real ones are positive
 
 
@@ -43,6 +44,8 @@ class Rule:
     per_node: bool
     distinct: Reader | None
     dwell: int = 0  # how long (ms) it must hold; 0: it is counted instead
+    wide: WideRule | None = None  # where coordinate counts, over many nodes
+    asks_path: bool = False  # where the node is in the network matters to it
 
 
 Candidates = tuple[tuple[Rule, Expression | None], ...]
@@ -59,6 +62,7 @@ class Rulebook:
     _xids: frozenset[int]
     _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
     _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    asks_path: bool = False  # one of them does
 
     def candidates(self, event: FaultEvent) -> Candidates:
         """Return the rules that *event* may meet."""
@@ -84,14 +88,8 @@ class Rulebook:
 
     def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
         known: dict[str, Any] = {KIND: kind.value} if xid is None else {KIND: kind.value, XID: xid}
-        left = ((rule, rule.when.discharge(known)) for rule in self.rules if not _is_excepted(rule, known))
+        left = ((rule, rule.when.discharge(known)) for rule in self.rules)
         return tuple((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
-
-
-def _is_excepted(rule: Rule, known: Mapping[str, Any]) -> bool:
-    """Whether `unless` holds whatever else an event says: a rule for all codes but these is not asked about these."""
-    left = None if rule.unless is None else rule.unless.discharge(known)
-    return left is not None and left.is_settled
 
 
 def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
@@ -99,13 +97,12 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     rules = tuple(
         _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
     )
-    conditions = (each for rule in rules for each in (rule.when, rule.unless) if each is not None)
-    terms = (term for each in conditions for alternative in each.alternatives for term, _read in alternative)
+    terms = (term for rule in rules for alternative in rule.when.alternatives for term, _read in alternative)
     named = {value for term in terms if term.path == XID for value in term.texts}
     horizons = {rule.name: _horizon(rule) for rule in rules}
     lasting = {rule.name: rule for rule in rules if rule.dwell}
     xids = frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER}
-    return Rulebook(rules, horizons, lasting, xids)
+    return Rulebook(rules, horizons, lasting, xids, asks_path=any(rule.asks_path for rule in rules))
 
 
 def _horizon(rule: Rule) -> int:
@@ -115,11 +112,12 @@ def _horizon(rule: Rule) -> int:
 
 def _rule(accepted: AcceptedPolicy) -> Rule:
     policy, count = accepted.policy, accepted.policy.count
+    plan = policy.plan(accepted.revision)
     return Rule(
         name=policy.name,
         revision=accepted.revision,
         hash=accepted.hash,
-        plan=policy.plan(accepted.revision),
+        plan=plan,
         when=compile_expression(policy.when),
         unless=None if policy.unless is None else compile_expression(policy.unless),
         measure=Measure(
@@ -131,4 +129,29 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         per_node=count.per == "node",
         distinct=None if count.distinct is None else reader_of(count.distinct),
         dwell=round((policy.dwell or 0) * 1000),
+        wide=_wide(accepted, plan),
+        asks_path=_asks_path(policy),
     )
+
+
+def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
+    count = accepted.policy.count
+    per = next((each for each in WIDE if each == count.per), None)
+    if per is None:
+        return None
+    return WideRule(
+        plan=plan,
+        hash=accepted.hash,
+        per=per,
+        at_least=count.at_least,
+        within_ms=round(count.within * 1000),
+        occurrence_ms=round((count.occurrence or 0) * 1000),
+        distinct=count.distinct is not None,
+    )
+
+
+def _asks_path(policy: Policy) -> bool:
+    """Whether *policy* counts, asks or limits by where a node is in the network."""
+    texts = (policy.when, policy.unless or "", policy.count.distinct or "")
+    limited = any(limit.per == "rack" for limit in policy.limits.values())
+    return policy.count.per in BY_PATH or limited or any(PATH in text for text in texts)

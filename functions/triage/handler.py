@@ -14,8 +14,10 @@ from functions.adapters.rejects import AwsRejects
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.adapters.topology import DynamoTopology
 from functions.clients import bounded
 from functions.triage.collector import calm_collector
+from functions.triage.places import Places
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
@@ -48,6 +50,7 @@ def wire() -> Triage:
         seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock), settings.seen_interval),
         telemetry=TELEMETRY,
         clock=clock,
+        places=Places(DynamoTopology(dynamodb, settings.fleet_table)),
     )
 
 

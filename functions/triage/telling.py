@@ -19,6 +19,7 @@ def tell(telemetry: Telemetry, judged: Mapping[NodeKey, Evaluation], now: dateti
         "EventsRepeated": sum(one.repeats for one in judged.values()),
         "EventsMatched": sum(one.matches for one in judged.values()),
         "FindingsSent": sum(len(one.findings) for one in judged.values()),
+        "ContributionsSent": sum(len(each.entries) for one in judged.values() for each in one.contributions),
         "EventsLost": sum(gap.last - gap.first + 1 for one in judged.values() for gap in one.gaps),
         "ConditionsUnanswered": sum(refused.times for one in judged.values() for refused in one.refused),
         "CountersDropped": sum(one.dropped_counters for one in judged.values()),

@@ -14,8 +14,10 @@ from datetime import datetime
 
 from functions.ports.heartbeats import name_of_canary
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
+from functions.triage.adding import pack_contributions
 from functions.triage.batching import pack
 from functions.triage.judging import judge
+from functions.triage.places import Places
 from functions.triage.records import Record
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
@@ -40,6 +42,7 @@ class Triage:
     seen: SeenBook
     telemetry: Telemetry
     clock: Callable[[], datetime]
+    places: Places | None = None  # without it a node is where its envelopes say
 
     def handle(self, records: Sequence[Record]) -> Sequence[str]:
         """Return the failure ids of the records whose nodes could not be committed.
@@ -86,9 +89,12 @@ class Triage:
     ) -> tuple[Collection[NodeKey], Mapping[NodeKey, DependencyError]]:
         """Read, judge, have the effects, commit; return the nodes that conflicted and those that took no write."""
         stored = self.states.load(nodes.keys(), now)
-        judged, spoilt = judge(nodes, stored, rulebook, now)
+        placed = self.places.fill(nodes, rulebook, now) if self.places else nodes
+        judged, spoilt = judge(placed, stored, rulebook, now)
         self._reject([*_rejects(nodes, judged), *spoilt])
         for message in pack(finding for one in judged.values() for finding in one.findings):
+            self.decisions.send(message)
+        for message in pack_contributions(each for one in judged.values() for each in one.contributions):
             self.decisions.send(message)
         commit = self.states.commit(
             {

@@ -106,7 +106,7 @@ MEMBERS: Mapping[str, Reader] = {
     **{f"event.component.{name}": _of_component(name) for name in _COMPONENT},
     **{f"job.{name}": _of_job(name) for name in _JOB},
     **{f"node.{name}": _of_node(name) for name in _IDENTITY},
-    "node.network_path": lambda _event, node: list(node.identity.network_path),
+    "node.network_path": lambda _event, node: list(node.identity.network_path) or None,
     "node.gpu_architecture": lambda _event, node: architecture_of(node.identity.instance_type),
     "node.in_maintenance": lambda _event, node: node.snapshot.get("in_maintenance"),
 }
