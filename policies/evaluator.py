@@ -84,7 +84,7 @@ def evaluate(
     work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
         work.take(index, delivery)
-    if node.dwells:
+    if node.has_dwells:
         work.listen(deliveries)
     return work.conclude(state, now, was_unreadable=loaded is None)
 
@@ -126,12 +126,12 @@ class _Work:
         self.newest = max(self.newest, moment)
         if self.rulebook.lasting and (over := ended_by(event)):
             self.dwelling.heal(event, over, moment, node.identity.boot_id)
-        met = False
+        met, scope = False, ""
         for rule, rest in self.rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
             if matches and not self._excepted(rule, event, node):
-                met = True
-                self._count(rule, event, node, moment, arrived_at)
+                met, scope = True, scope or scope_of(event.component)
+                self._count(rule, event, "node" if rule.per_node else scope, node, moment, arrived_at)
         self.matches += met
 
     def listen(self, deliveries: Sequence[Delivery]) -> None:
@@ -150,8 +150,9 @@ class _Work:
             return False
         return answer
 
-    def _count(self, rule: Rule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
-        scope = "node" if rule.per_node else scope_of(event.component)
+    def _count(
+        self, rule: Rule, event: FaultEvent, scope: str, node: NodeFacts, moment: int, arrived_at: datetime
+    ) -> None:
         if rule.wide is not None:
             self._contribute(rule, rule.wide, event, node, moment, arrived_at)
             return
@@ -194,7 +195,7 @@ class _Work:
 
     def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
         findings = [
-            *(self.dwelling.findings(now) if self.state.dwells else ()),
+            *(self.dwelling.findings(now) if self.state.has_dwells else ()),
             *(
                 build_finding(matched, window, now)
                 for key, matched in self.matched.items()

@@ -88,8 +88,14 @@ class Rulebook:
 
     def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
         known: dict[str, Any] = {KIND: kind.value} if xid is None else {KIND: kind.value, XID: xid}
-        left = ((rule, rule.when.discharge(known)) for rule in self.rules)
+        left = ((rule, rule.when.discharge(known)) for rule in self.rules if not _is_excepted(rule, known))
         return tuple((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
+
+
+def _is_excepted(rule: Rule, known: Mapping[str, Any]) -> bool:
+    """Whether `unless` holds whatever else an event says: a rule for all codes but these is not asked about these."""
+    left = None if rule.unless is None else rule.unless.discharge(known)
+    return left is not None and left.is_settled
 
 
 def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
@@ -97,7 +103,8 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     rules = tuple(
         _rule(one) for one in sorted(accepted, key=lambda one: one.policy.name) if one.policy.mode is not PolicyMode.OFF
     )
-    terms = (term for rule in rules for alternative in rule.when.alternatives for term, _read in alternative)
+    conditions = (each for rule in rules for each in (rule.when, rule.unless) if each is not None)
+    terms = (term for each in conditions for alternative in each.alternatives for term, _read in alternative)
     named = {value for term in terms if term.path == XID for value in term.texts}
     horizons = {rule.name: _horizon(rule) for rule in rules}
     lasting = {rule.name: rule for rule in rules if rule.dwell}
