@@ -19,6 +19,7 @@ from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.switches import Switches
+from policies.coordination.windows import window_key
 from policies.explain.explaining import Explained, World, look_back
 from policies.explain.incidents import events_of
 from policies.explain.limits import LimitStanding, limit_standings
@@ -26,6 +27,7 @@ from policies.explain.verdicts import Outcome, Verdict
 from policies.loader import load_document
 from policies.model import Policy
 from policies.rulebook import AcceptedPolicy
+from policies.scopes import WIDE, scope_key
 from policies.yaml_text import read_yaml
 
 MOST_EVENTS = 8
@@ -89,12 +91,21 @@ def _told(account: Account, incident: Incident) -> Told:
     state = account.states.load([key], now)[key].text
     accepted = in_force(account.heads)
     world = World(accepted, account.switches.read([one.policy.name for one in accepted]))
-    events = events_of(incident)[:MOST_EVENTS]
-    explained = [look_back(event, incident.node, state=state, world=world, now=now) for event in events]
-    budgets = account.budgets.read(incident.cluster, Keys(budgets=frozenset(limits_of(incident)))).budgets
-    return Told(
-        incident, [_with_findings(each, incident) for each in explained], limit_standings(incident, budgets, now)
-    )
+    keys = Keys(budgets=frozenset(limits_of(incident)), windows=_windows(accepted, incident))
+    counted = account.budgets.read(incident.cluster, keys)
+    explained = [
+        look_back(event, incident.node, state=state, world=world, now=now, windows=counted.windows)
+        for event in events_of(incident)[:MOST_EVENTS]
+    ]
+    limits = limit_standings(incident, counted.budgets, now)
+    return Told(incident, [_with_findings(each, incident) for each in explained], limits)
+
+
+def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozenset[str]:
+    """Return the windows over many nodes that the incident's events may count in."""
+    wide = [(one.policy.name, per) for one in accepted for per in WIDE if one.policy.count.per == per]
+    scopes = ((name, scope_key(per, incident.node, incident.job)) for name, per in wide)
+    return frozenset(window_key(name, scope) for name, scope in scopes if scope is not None)
 
 
 def _with_findings(explained: Explained, incident: Incident) -> Explained:

@@ -15,17 +15,20 @@ from policies.contract.envelope import NodeIdentity, ParsedEnvelope
 from policies.contract.events import FaultEvent
 from policies.contract.times import format_time
 from policies.contract.vocabulary import Orchestrator, PolicyMode
+from policies.coordination.contributing import hear
 from policies.coordination.opening import lay_out_finding, why_nobody_acts
 from policies.coordination.rules import Rules
 from policies.coordination.switches import ALL_ACTIVE, Switches
+from policies.coordination.windows import Window, window_key
 from policies.evaluator import Delivery, evaluate
 from policies.explain.asked import Asked, ask
-from policies.explain.standing import Standing, standing_of
+from policies.explain.standing import Standing, standing_of, wide_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.expressions.members import NodeFacts
 from policies.findings import scope_of
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
+from policies.scopes import scope_key
 
 Snapshot = Mapping[str, str | int | float | bool]
 
@@ -67,21 +70,40 @@ class World:
 
 
 def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: datetime) -> list[Explained]:
-    """Return what each policy made of each event of *deliveries*, on top of the node's *state*, decided at *now*."""
+    """Return what each policy made of each event of *deliveries*, decided at *now*.
+
+    *state* is that of the first one's node; of other nodes, and of counts over many nodes, nothing is known before.
+    """
     rulebook = compile_policies(world.accepted)
+    states = {one.parsed.envelope.node.instance_id: state for one in deliveries[:1]}
+    windows: dict[str, Window] = {}
     told: list[Explained] = []
-    for delivery in deliveries:
-        for step, event in _steps(delivery):
-            judged = evaluate([step], state=state, rulebook=rulebook, now=now, snapshot=world.snapshot)
-            state = judged.state
-            known = event is not None and judged.events == 0
-            told.append(_explained(step, event, judged.findings, _After(world, rulebook, state, now), known=known))
+    for step, event in (pair for delivery in deliveries for pair in _steps(delivery)):
+        node = step.parsed.envelope.node
+        before = states.get(node.instance_id, "")
+        judged = evaluate([step], state=before, rulebook=rulebook, now=now, snapshot=world.snapshot)
+        states[node.instance_id] = judged.state
+        findings = list(judged.findings)
+        for heard in hear(windows, judged.contributions, node.cluster, now):
+            windows[heard.counted.window.key] = heard.counted.window
+            findings += heard.findings
+        known = event is not None and judged.events == 0
+        after = _After(world, rulebook, judged.state, now, dict(windows))
+        told.append(_explained(step, event, findings, after, known=known))
     return told
 
 
-def look_back(event: FaultEvent, node: NodeIdentity, *, state: str, world: World, now: datetime) -> Explained:
-    """Return how each policy stands to an *event* that triage has judged: *state* counts it already."""
-    after = _After(world, compile_policies(world.accepted), state, now)
+def look_back(
+    event: FaultEvent,
+    node: NodeIdentity,
+    *,
+    state: str,
+    world: World,
+    now: datetime,
+    windows: Mapping[str, Window] | None = None,
+) -> Explained:
+    """Return how each policy stands to an *event* that was judged: *state* and *windows* count it already."""
+    after = _After(world, compile_policies(world.accepted), state, now, windows or {})
     facts = NodeFacts(node, world.snapshot or {})
     return Explained(event, node, event.observed_at, known=True, verdicts=after.verdicts(event, facts, (), known=True))
 
@@ -116,6 +138,7 @@ class _After:
     rulebook: Rulebook
     state: str
     now: datetime
+    windows: Mapping[str, Window]
 
     def verdicts(
         self, event: FaultEvent | None, node: NodeFacts, findings: Sequence[Finding], *, known: bool
@@ -142,7 +165,7 @@ class _After:
         mine = tuple(finding for finding in findings if finding.policy.name == policy.name)
         when = ask(policy.when, event, node) if event else None
         unless = ask(policy.unless, event, node) if event and policy.unless is not None else None
-        standing = self._standing(rule, event, mine) if mine or _counts(when, unless) else None
+        standing = self._standing(rule, event, node, mine) if mine or _counts(when, unless) else None
         outcome, reason = _outcome(rule, event, node, when, unless, standing, mine)
         again = "it was counted when it first came; " if known and standing and not mine else ""
         then = tuple(self._then(finding) for finding in mine)
@@ -150,7 +173,13 @@ class _After:
             policy.name, accepted.revision, policy.mode, outcome, f"{again}{reason}", when, unless, standing, mine, then
         )
 
-    def _standing(self, rule: Rule, event: FaultEvent | None, mine: Sequence[Finding]) -> Standing | None:
+    def _standing(
+        self, rule: Rule, event: FaultEvent | None, node: NodeFacts, mine: Sequence[Finding]
+    ) -> Standing | None:
+        if rule.wide is not None:
+            scope = scope_key(rule.wide.per, node.identity, event.job if event else None)
+            known = self.windows.get(window_key(rule.name, scope)) if scope else None
+            return wide_standing(known, rule.wide, scope) if scope else None
         state = NodeState.load(self.state)
         if state is None:
             return None
@@ -192,6 +221,8 @@ def _outcome(
         return _unmet(when, unless)
     if not rule.dwell and rule.distinct is not None and rule.distinct(event, node) is None:
         return Outcome.UNANSWERED, "what count.distinct asks for is not there"
+    if rule.wide is not None and standing is None:
+        return Outcome.UNANSWERED, f"it counts per {rule.wide.per}, which nobody knows here"
     return _counted(standing)
 
 

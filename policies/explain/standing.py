@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from policies.contract.decisions import WideRule
 from policies.contract.times import format_time
+from policies.coordination.windows import Window, measure_of
 from policies.node_state import NodeState
 from policies.rulebook import Rule
-from policies.windows import Counter, Fulfilled
+from policies.windows import Counter, Measure
 
 
 @dataclass(frozen=True)
@@ -60,35 +62,39 @@ class Standing:
 
 def standing_of(state: NodeState, rule: Rule, scope: str, now: datetime) -> Standing:
     """Return where *rule* stands on *scope*: of everything that *state* keeps, the newest window that holds most."""
-    key = f"{rule.name}|{scope}"
     if rule.dwell:
         return _lasting(state, rule, scope, now)
-    revision, points, told, *lasting = state.counter(key, rule.revision).dump()
+    return _counted(state.counter(f"{rule.name}|{scope}", rule.revision), rule.measure, rule.revision, scope)
+
+
+def wide_standing(window: Window | None, rule: WideRule, scope: str) -> Standing:
+    """Return where a count over many nodes stands, by coordinate's *window* (None: nothing was counted)."""
+    revision = rule.plan.revision
+    counter = Counter.load(window.counter) if window else Counter(revision)
+    return _counted(counter, measure_of(rule), revision, scope)
+
+
+def _counted(counter: Counter, measure: Measure, current: int, scope: str) -> Standing:
+    revision, points, told, *lasting = counter.dump()
     fullest, amount = None, 0
-    low, high = 1, rule.measure.at_least
+    low, high = 1, measure.at_least
     while low <= high:
         wanted = (low + high) // 2
-        tried = Counter.load([rule.revision, points, [], *lasting])
-        windows = tried.fulfilled(replace(rule.measure, at_least=wanted), rule.revision)
+        tried = Counter.load([current, points, [], *lasting])
+        windows = tried.fulfilled(replace(measure, at_least=wanted), current)
         if windows:
             fullest, amount, low = windows[-1], wanted, wanted + 1
         else:
             high = wanted - 1
-    return _counted(rule, scope, amount, fullest, told if revision == rule.revision else [])
-
-
-def _counted(rule: Rule, scope: str, amount: int, window: Fulfilled | None, told: list[int]) -> Standing:
-    measure = rule.measure
-    of = "different values" if measure.distinct else "occurrences" if measure.occurrence else "events"
     return Standing(
         scope=scope,
-        of=of,
+        of="different values" if measure.distinct else "occurrences" if measure.occurrence else "events",
         amount=amount,
         needed=measure.at_least,
         within=measure.within / 1000,
-        since=_moment(window.start) if window else None,
-        until=_moment(window.end) if window else None,
-        told=tuple(_moment(one) for one in told),
+        since=_moment(fullest.start) if fullest else None,
+        until=_moment(fullest.end) if fullest else None,
+        told=tuple(_moment(one) for one in told) if revision == current else (),
     )
 
 

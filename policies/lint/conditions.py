@@ -24,6 +24,7 @@ def condition_flaws(read: Reading) -> Iterator[Flaw]:
         yield from _breadth(branch)
         yield from _severities(branch)
     yield from _exceptions(read)
+    yield from _cancellation(read)
 
 
 def _impossible(read: Reading) -> Iterator[Flaw]:
@@ -95,3 +96,12 @@ def _exceptions(read: Reading) -> Iterator[Flaw]:
         yield Flaw.of(
             "L222", "unless", "it is never true where `when` is, so it excepts nothing.", "Leave it out, or mend it."
         )
+
+
+def _cancellation(read: Reading) -> Iterator[Flaw]:
+    cancels = branches_of(read.policy.cancel_when)
+    if cancels and implies(read.possible, cancels):
+        yield Flaw.of("L223", "cancel_when", "what opens the incident calls it off as well.", "Ask for what ends it.")
+    if cancels and not read.policy.settle:
+        reason = "it calls off what settles, and settle is 0s: the acts are under way by then."
+        yield Flaw.of("L224", "cancel_when", reason, "Give settle the time in which it may come.")

@@ -53,7 +53,8 @@ def _distinct(read: Reading, count: Count) -> Iterator[Flaw]:
     tied = [branch.texts(count.distinct) for branch in read.possible]
     single = tied and all(texts is not None and len(texts) == 1 for texts in tied) and len(set(tied)) == 1
     of_part = count.per == "component" and count.distinct.startswith(_OF_A_PART)
-    if single or of_part or count.distinct.startswith("node."):
+    of_node = count.per in {"component", "node"} and count.distinct.startswith("node.")
+    if single or of_part or of_node:
         yield Flaw.of(
             "L404",
             "count.distinct",

@@ -40,7 +40,8 @@ class Reading:
     @cached_property
     def tokens(self) -> tuple[tuple[str, tuple[Token, ...]], ...]:
         """The tokens of each condition, by its field."""
-        told = (("when", self.policy.when), ("unless", self.policy.unless))
+        policy = self.policy
+        told = (("when", policy.when), ("unless", policy.unless), ("cancel_when", policy.cancel_when))
         return tuple((field, tokenise(text)) for field, text in told if text is not None)
 
     @property

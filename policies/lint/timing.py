@@ -4,11 +4,14 @@ Decides by coordinate's own thresholds where there are some; the others name the
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 
+from policies.contract.restraints import Hours
 from policies.contract.vocabulary import Action
 from policies.coordination.rules import STALE_SECONDS
 from policies.lint.flaw import Flaw
 from policies.lint.reading import HARD, Reading
+from policies.schedules import DAY_MINUTES, DAYS, parse_span, parse_zone, permits
 
 # What an act takes at the very least, in seconds; the deadline runs after `settle`. An instance that is launched passes
 # its status checks after some minutes (Amazon EC2, "Status checks": each runs every minute), a reboot likewise; a reset
@@ -40,6 +43,8 @@ def timing_flaws(read: Reading) -> Iterator[Flaw]:
     yield from _evidence(read)
     yield from _deadline(read)
     yield from _limits(read)
+    yield from _hours(read)
+    yield from _needless(read)
 
 
 def _evidence(read: Reading) -> Iterator[Flaw]:
@@ -94,3 +99,25 @@ def _limits(read: Reading) -> Iterator[Flaw]:
             yield Flaw.of(
                 "L307", path, "a node without a job is not held back by a limit per job.", "Add one per: cluster."
             )
+
+
+def _hours(read: Reading) -> Iterator[Flaw]:
+    schedule = read.policy.schedule
+    if schedule is None:
+        return
+    hours = Hours(only=schedule.only, never=schedule.never, zone=schedule.zone)
+    spans = [parse_span(text) for text in (*schedule.only, *schedule.never)]
+    edges = {0, *(minute % DAY_MINUTES for span in spans for minute in (span.begin, span.end))}
+    monday = datetime(2026, 1, 5, tzinfo=parse_zone(schedule.zone))
+    moments = (monday + timedelta(days=day, minutes=minute) for day in range(len(DAYS)) for minute in sorted(edges))
+    if not any(permits(hours, moment) for moment in moments):
+        yield Flaw.of("L319", "schedule", "no hour of the week is left: it never acts.", "Use mode: shadow for that.")
+
+
+def _needless(read: Reading) -> Iterator[Flaw]:
+    policy = read.policy
+    if "approve_within" in policy.model_fields_set and not policy.approval:
+        yield Flaw.of("L320", "approve_within", "nobody is asked to approve.", "Add approval: true.")
+    for field in ("schedule", "acts"):
+        if field in policy.model_fields_set and not read.acts:
+            yield Flaw.of("L320", field, "the policy only tells, and does that at any time.", "Leave it out.")

@@ -12,6 +12,6 @@ _CODES = {"do": "L701", "otherwise": "L701", "limits": "L702", "when": "L703", "
 def today_flaws(read: Reading) -> Iterator[Flaw]:
     """Yield the notices of *read*."""
     for notice in notices(read.policy):
-        code = _CODES.get(notice.path.partition(".")[0], "L704")
+        code = _CODES.get(notice.path.partition(".")[0], "L703")
         if code != "L701" or notice.path != "do" or not read.is_active:  # an active one is warned of, L313
             yield Flaw(code, notice.path, notice.reason, notice.hint)

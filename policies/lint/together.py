@@ -68,5 +68,5 @@ def _meet(one: Reading, two: Reading) -> bool:
 
 
 def _may_meet(one: Reading) -> Flaw:
-    hint = "The harder act leads, then the name; a priority decides otherwise."
+    hint = "Then both are done, and the harder act leads; a priority lets one decide."
     return Flaw.of("L804", "priority", f"{one.policy.name} may be true of the same event, at the same priority.", hint)

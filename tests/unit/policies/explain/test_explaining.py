@@ -130,6 +130,26 @@ def _beat(seconds: float) -> Delivery:
     return delivery(sent=seconds, first_seq=1)
 
 
+def test_a_count_over_many_nodes_is_followed_from_node_to_node() -> None:
+    count = {"at_least": 2, "within": "5m", "per": "cluster", "distinct": "node.instance_id"}
+    many = policy(name="many", count=count, do=["page_operator"])
+    there, other = delivery(event()), delivery(event(0, 30), identity=node("i-2"))
+    found = told([there, there, other], many, now=30)
+    assert [each.verdicts[0].outcome for each in found] == [Outcome.WAITS, Outcome.WAITS, Outcome.FIRED]
+    assert found[0].verdicts[0].reason.startswith("1 of 2 different values on cluster within 300 s")
+    assert found[2].verdicts[0].reason.startswith("2 of 2 different values on cluster within 300 s")
+
+
+def test_a_scope_that_nobody_knows_is_told() -> None:
+    verdict = only([delivery(event())], policy(count={"at_least": 2, "per": "job"}, do=["page_operator"]))
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNANSWERED, "it counts per job, which nobody knows here")
+
+
+def test_hours_that_hold_it_are_told() -> None:
+    verdict = only([delivery(event())], policy(schedule={"never": ["Sun"]}))  # 1 March 2026
+    assert verdict.then[0].endswith("it is outside its schedule")
+
+
 def test_looking_back_counts_nothing_again() -> None:
     state = evaluate(
         [delivery(event(0), event(1, 60))], state="", rulebook=compile_policies(world(WAITING).accepted), now=at(60)

@@ -87,6 +87,12 @@ CASES: Sequence[Case] = (
     Case("L111", {"settle": "30m"}, {"settle": "29m"}),
     Case("L112", {"limits": {"replacements": {"within": "1h"}}}, {"limits": {"replacements": _LIMIT}}),
     _counts("L113", {"within": "10s", "occurrence": "30s"}, {"within": "30s", "occurrence": "30s"}),
+    Case("L116", {"schedule": {"only": ["weekdays"]}}, {"schedule": {"only": ["Mon-Fri 08:00-18:00"]}}),
+    Case(
+        "L116",
+        {"schedule": {"never": ["Sat"], "zone": "Europe/Berlin"}},
+        {"schedule": {"never": ["Sat"], "zone": "+01:00"}},
+    ),
     _asks("L201", "event.kind ==", WHEN),
     _asks("L202", _X + "event.xid == 79", WHEN),
     _asks("L203", 'event.kind == "gpu.xud"', WHEN),
@@ -117,6 +123,14 @@ CASES: Sequence[Case] = (
     _asks("L219", WHEN + ' && event.message.contains("kernel: NVRM")', WHEN + ' && event.message.contains("NVRM")'),
     Case("L221", {**FREE, "unless": WHEN}, {**FREE, "unless": WHEN + " && event.count == 2"}),
     Case("L222", {**FREE, "unless": _X + "event.attributes.xid == 48"}, {**FREE, "unless": "event.count == 2"}),
+    Case(
+        "L223", {**FREE, "cancel_when": 'event.kind == "gpu.xid"'}, {**FREE, "cancel_when": 'event.kind == "gpu.reset"'}
+    ),
+    Case(
+        "L224",
+        {**FREE, "cancel_when": 'event.kind == "gpu.reset"', "settle": "0s"},
+        {**FREE, "cancel_when": 'event.kind == "gpu.reset"'},
+    ),
     _asks("L301", _X + "event.attributes.xid in [13, 31]", _X + "event.attributes.xid in [13, 79]"),
     _asks("L301", 'event.kind == "training.user_error"', 'event.kind == "training.gpu_error"'),
     Case(
@@ -163,6 +177,13 @@ CASES: Sequence[Case] = (
     _asks("L316", 'event.kind == "storage.nfs_stalled"', 'event.kind == "storage.device_failed"'),
     _does("L317", ["reboot_node"], ["isolate", "reboot_node"], mode="shadow"),
     _asks("L318", 'event.kind == "node.silent"', 'event.kind == "node.not_ready"'),
+    Case(
+        "L319",
+        {"schedule": {"only": ["Mon 08:00-12:00"], "never": ["Mon"]}},
+        {"schedule": {"only": ["Mon 08:00-12:00"], "never": ["Mon 09:00-12:00"]}},
+    ),
+    Case("L320", {"approve_within": "2h"}, {"approve_within": "2h", "approval": True}),
+    Case("L320", {"do": ["alert"], "acts": {"at_most": 2}}, {"acts": {"at_most": 2}}),
     _counts("L401", {"at_least": 51, "occurrence": "1s"}, {"at_least": 50, "occurrence": "1s"}),
     _counts(
         "L402",
@@ -178,6 +199,16 @@ CASES: Sequence[Case] = (
         "L408",
         {**FREE, "for": "5m", "when": 'event.kind == "host.panic"'},
         {**FREE, "for": "5m", "when": 'event.kind == "network.link_down"'},
+    ),
+    Case(
+        "L409",
+        {**FREE, "count": {"per": "rack", "at_least": 3}},
+        {**FREE, "count": {"per": "rack", "at_least": 3}, "do": ["page_operator"], "otherwise": [], "limits": {}},
+    ),
+    Case(
+        "L410",
+        {**FREE, "count": {"per": "rack"}, "do": ["alert"], "otherwise": [], "for": "5m"},
+        {**FREE, "count": {"per": "rack"}, "do": ["alert"], "otherwise": []},
     ),
     Case("L501", {"examples": [{**GOOD["examples"][0], "findings": 2}]}, {}),
     Case("L502", {"examples": GONE}, {}),
