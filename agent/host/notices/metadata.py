@@ -57,14 +57,19 @@ def rebalance(text: str) -> list[Holds]:
 # [{"NotBefore": "21 Jan 2019 09:00:43 GMT", "Code": "system-reboot", "Description": "scheduled reboot",
 #   "EventId": "instance-event-0d59937288b749b32", "NotAfter": "21 Jan 2019 09:17:23 GMT", "State": "active"}]
 def scheduled(text: str) -> list[Holds]:
-    """One for each event that is still to come; those that were cancelled or are over are listed with another state."""
-    return [_scheduled(event) for event in json.loads(text) if event.get("State", "active") == "active"]
+    """One for each event that is still to come; those that were cancelled or are over are listed with another state.
+
+    What of an event is not understood is left out: it hides neither the event nor the others.
+    """
+    events = [event for event in json.loads(text) if isinstance(event, dict)]
+    return [_scheduled(event) for event in events if event.get("State", "active") == "active"]
 
 
 def _scheduled(event: dict[str, Any]) -> Holds:
-    given_up = event["Code"] in _GIVEN_UP
-    attributes: dict[str, Scalar] = {"code": event["Code"], "event": event.get("EventId", event["Code"])}
-    attributes |= {name: _time(event[key]) for key, name in _TIMES.items() if event.get(key)}
+    code = str(event.get("Code") or "unknown")
+    given_up = code in _GIVEN_UP
+    attributes: dict[str, Scalar] = {"code": code, "event": str(event.get("EventId") or code)}
+    attributes |= {name: at for key, name in _TIMES.items() if (at := _time(event.get(key)))}
     sighting = Sighting(
         Kind.INSTANCE_RETIREMENT_SCHEDULED if given_up else Kind.INSTANCE_MAINTENANCE_SCHEDULED,
         Severity.ERROR if given_up else Severity.WARNING,
@@ -72,15 +77,18 @@ def _scheduled(event: dict[str, Any]) -> Holds:
         attributes,
         persistence=Persistence.PERMANENT,
     )
-    message = f"EC2: {event.get('Description') or event['Code']}, not before {event.get('NotBefore', 'it says')}"
+    message = f"EC2: {event.get('Description') or code}, not before {event.get('NotBefore', 'it says')}"
     return Holds(sighting, message, again=6 * 3600.0)
 
 
 _TIMES = {"NotBefore": "starts_at", "NotAfter": "ends_at", "NotBeforeDeadline": "deadline"}
 
 
-def _time(text: str) -> str:
-    moment: datetime = parsedate_to_datetime(text)
+def _time(text: object) -> str:
+    try:
+        moment: datetime = parsedate_to_datetime(str(text or ""))
+    except ValueError:
+        return ""
     return format_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
 
 

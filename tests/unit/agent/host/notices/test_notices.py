@@ -113,3 +113,11 @@ def test_a_machine_without_metadata_has_none_and_a_service_that_falls_silent_fai
     silent[0] = True
     with pytest.raises(DependencyError):
         measure(poll)
+
+
+def test_an_event_that_is_not_understood_hides_no_other_and_is_told_as_far_as_it_is() -> None:
+    odd = [3, None, {"NotBefore": "soon", "EventId": 7}, {**EVENT, "NotAfter": "32 Foo"}]
+    found = measure(NoticePoll(service(scheduled=json.dumps(odd)), SCHEDULED))
+    told = [one.sighting.attributes for one in found if isinstance(one, Holds)]
+    assert [(one["code"], one["event"]) for one in told] == [("unknown", "7"), (EVENT["Code"], EVENT["EventId"])]
+    assert ["starts_at" in one for one in told] == [False, True]
