@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from policies.cancelling import Cancelling
 from policies.clock_correction import ClockCorrection, to_ms
 from policies.contract.decisions import Contribution, Contributions, Finding, WideRule
 from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
 from policies.contract.recoveries import ended_by
+from policies.contract.restraints import Cancellation
 from policies.contributions import contribute, group
 from policies.dwelling import Dwelling
 from policies.expressions.expression import Unanswered
@@ -60,6 +62,7 @@ class Evaluation:
     changed: bool
     findings: tuple[Finding, ...] = ()
     contributions: tuple[Contributions, ...] = ()
+    cancellations: tuple[Cancellation, ...] = ()
     rejected: tuple[tuple[int, RejectedEvent], ...] = ()
     gaps: tuple[Gap, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -81,7 +84,7 @@ def evaluate(
     """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise."""
     loaded = NodeState.load(state)
     node = loaded or NodeState()
-    work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook))
+    work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook), Cancelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
         work.take(index, delivery)
     if node.has_dwells:
@@ -95,6 +98,7 @@ class _Work:
     rulebook: Rulebook
     snapshot: Mapping[str, str | int | float | bool]
     dwelling: Dwelling
+    cancelling: Cancelling
     matched: dict[str, Matched] = field(default_factory=dict)
     contributions: dict[tuple[str, str], tuple[WideRule, list[Contribution]]] = field(default_factory=dict)
     rejected: list[tuple[int, RejectedEvent]] = field(default_factory=list)
@@ -126,6 +130,8 @@ class _Work:
         self.newest = max(self.newest, moment)
         if self.rulebook.lasting and (over := ended_by(event)):
             self.dwelling.heal(event, over, moment, node.identity.boot_id)
+        if self.rulebook.may_end:
+            self.cancelling.look(event, node, moment, self._holds)
         met, scope = False, ""
         for rule, rest in self.rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
@@ -204,12 +210,14 @@ class _Work:
         ]
         seconds = int(now.timestamp())
         gaps = [gap for spool in self.state.spools for gap in spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)]
-        changed = was_unreadable or self.state.changed or self.dwelling.changed
+        cancellations = self.cancelling.told(findings) if self.rulebook.may_end else ()
+        changed = was_unreadable or self.state.changed or self.dwelling.changed or self.cancelling.changed
         text, dropped = self.state.dump(self.newest, self.rulebook.horizons) if changed else (before, 0)
         return Evaluation(
             state=text,
             changed=changed,
             findings=tuple(findings),
+            cancellations=cancellations,
             contributions=tuple(group(wide, key[1], found) for key, (wide, found) in self.contributions.items()),
             rejected=tuple(self.rejected),
             gaps=tuple(gaps),

@@ -55,6 +55,7 @@ def _validate(fields: Mapping[str, Any], *, try_examples: bool) -> Loaded:
     except ValidationError as error:
         return _told(error)
     problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
+    problems += check(policy.cancel_when, "cancel_when") if policy.cancel_when is not None else []
     problems += _distinct(policy.count)
     if try_examples and not problems:
         problems = run_examples(policy)

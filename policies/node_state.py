@@ -17,6 +17,7 @@ VERSION = 1
 MOST_SPOOLS = 16
 MOST_COUNTERS = 256
 MOST_DWELLS = 32
+MOST_CANCELLED = 32
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 Document = dict[str, Any]
@@ -32,6 +33,7 @@ class NodeState:
         self._spools: Document = known.get("s", {})
         self._counters: Document = known.get("c", {})
         self._dwells: Document = known.get("d", {})
+        self.cancelled: Document = known.get("x", {})  # what took reasons away: policy and part -> when, by what
         self._touched_spools: dict[str, Sequences] = {}
         self.touched_counters: dict[str, Counter] = {}
         self._touched_dwells: dict[str, Dwell] = {}
@@ -73,6 +75,11 @@ class NodeState:
             known = self._touched_dwells[key] = Dwell(self._dwells.get(key))
         return known
 
+    def counts_for(self, policy: str) -> bool:
+        """Whether anything is counted, or has to last, for *policy*."""
+        kept = (self._counters, self.touched_counters, self._dwells, self._touched_dwells)
+        return any(key.startswith(f"{policy}|") for one in kept for key in one)
+
     @property
     def has_dwells(self) -> bool:
         """Whether anything has to last."""
@@ -106,6 +113,8 @@ class NodeState:
         lost = 0
         if self._dwells or self._touched_dwells:
             document["d"], lost = self._dump_dwells(reference, horizons)
+        if self.cancelled:
+            document["x"] = _late_enough(self.cancelled, reference)
         text = _encode(document)
         while len(text) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
@@ -124,6 +133,12 @@ class NodeState:
                 kept.append((holds, dwell.moment, key, dwell))
         most = sorted(kept, key=lambda one: one[:3], reverse=True)[:MOST_DWELLS]
         return {key: dwell.dump() for _holds, _moment, key, dwell in most}, len(kept) - len(most)
+
+
+def _late_enough(cancelled: Document, reference: int) -> Document:
+    """Return what older events may still come after, of very many the newest."""
+    kept = [(told, key) for key, told in cancelled.items() if told[0] >= reference - LATENESS_MS]
+    return {key: told for told, key in sorted(kept, reverse=True)[:MOST_CANCELLED]}
 
 
 def _encode(document: Document) -> str:

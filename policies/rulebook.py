@@ -9,7 +9,7 @@ from typing import Any
 
 from policies.contract.decisions import PolicyPlan, WideRule
 from policies.contract.events import FaultEvent
-from policies.contract.vocabulary import Kind, PolicyMode
+from policies.contract.vocabulary import EvidenceRule, Kind, PolicyMode
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.members import Reader, reader_of
 from policies.lasting import KEPT_MS
@@ -46,6 +46,8 @@ class Rule:
     dwell: int = 0  # how long (ms) it must hold; 0: it is counted instead
     wide: WideRule | None = None  # where coordinate counts, over many nodes
     asks_path: bool = False  # where the node is in the network matters to it
+    cancel_when: Expression | None = None
+    heals: bool = False  # a healthy observation takes its reason away
 
 
 Candidates = tuple[tuple[Rule, Expression | None], ...]
@@ -63,6 +65,9 @@ class Rulebook:
     _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
     _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
     asks_path: bool = False  # one of them does
+    may_end: bool = False  # something takes the reason of one of them away
+    _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
+    _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
     def candidates(self, event: FaultEvent) -> Candidates:
         """Return the rules that *event* may meet."""
@@ -84,6 +89,24 @@ class Rulebook:
         if found is None:
             may = (rule for rule in self.lasting.values() if rule.when.discharge({KIND: kind.value}) is not None)
             found = self._dwelling[kind] = tuple(may)
+        return found
+
+    def cancelled_by(self, kind: Kind) -> Candidates:
+        """Return the rules whose `cancel_when` an event of *kind* may meet."""
+        found = self._cancelled.get(kind)
+        if found is None:
+            asked = ((rule, rule.cancel_when) for rule in self.rules if rule.cancel_when)
+            left = ((rule, one.discharge({KIND: kind.value})) for rule, one in asked)
+            may = ((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
+            found = self._cancelled[kind] = tuple(may)
+        return found
+
+    def healed_by(self, kind: Kind) -> Sequence[Rule]:
+        """Return the rules that a fault of *kind* may meet, and that its end takes the reason from."""
+        found = self._healed.get(kind)
+        if found is None:
+            may = (rule for rule in self.rules if rule.heals and rule.when.discharge({KIND: kind.value}) is not None)
+            found = self._healed[kind] = tuple(may)
         return found
 
     def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
@@ -109,7 +132,14 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
     horizons = {rule.name: _horizon(rule) for rule in rules}
     lasting = {rule.name: rule for rule in rules if rule.dwell}
     xids = frozenset(value for value in named if isinstance(value, int)) - {_ANY_OTHER}
-    return Rulebook(rules, horizons, lasting, xids, asks_path=any(rule.asks_path for rule in rules))
+    return Rulebook(
+        rules,
+        horizons,
+        lasting,
+        xids,
+        asks_path=any(rule.asks_path for rule in rules),
+        may_end=any(rule.heals or rule.cancel_when for rule in rules),
+    )
 
 
 def _horizon(rule: Rule) -> int:
@@ -138,6 +168,8 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         dwell=round((policy.dwell or 0) * 1000),
         wide=_wide(accepted, plan),
         asks_path=_asks_path(policy),
+        cancel_when=None if policy.cancel_when is None else compile_expression(policy.cancel_when),
+        heals=policy.evidence is EvidenceRule.PROBE or policy.dwell is not None,
     )
 
 

@@ -101,7 +101,8 @@ def line_item(incident: Incident, entry: Entry) -> "dict[str, AttributeValueType
 
 def lease_item(lease: Lease) -> "dict[str, AttributeValueTypeDef]":
     """Return a lease; only a released one is ever forgotten by the table."""
-    expires = int(lease.released_at.timestamp()) + KEPT_SECONDS if lease.released_at else None
+    let_go = lease.released_at or (None if lease.incident else lease.expires_at)
+    expires = int(let_go.timestamp()) + KEPT_SECONDS if let_go else None
     attributes = {**lease.model_dump(mode="json"), "status": "released" if lease.released else "held"}
     return {**lease_key(lease.cluster, lease.generation), **serialise({**attributes, "expires": expires})}
 

@@ -16,6 +16,7 @@ from functions.ports.heartbeats import name_of_canary
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
 from functions.triage.adding import pack_contributions
 from functions.triage.batching import pack
+from functions.triage.ending import pack_cancellations
 from functions.triage.judging import judge
 from functions.triage.places import Places
 from functions.triage.records import Record
@@ -95,6 +96,10 @@ class Triage:
         for message in pack(finding for one in judged.values() for finding in one.findings):
             self.decisions.send(message)
         for message in pack_contributions(each for one in judged.values() for each in one.contributions):
+            self.decisions.send(message)
+        for message in pack_cancellations(
+            (key.cluster, each) for key, one in judged.items() for each in one.cancellations
+        ):
             self.decisions.send(message)
         commit = self.states.commit(
             {

@@ -9,6 +9,7 @@ from datetime import datetime
 from policies.contract.errors import BadInputError
 from policies.contract.restraints import ApproveMessage
 from policies.contract.times import add_seconds
+from policies.coordination.cancelling import why_cleared
 from policies.coordination.endings import happen, let_all_go, owns_lease, park, refence
 from policies.coordination.happenings import Approved, Closed, NotApproved
 from policies.coordination.incident import Incident
@@ -56,6 +57,9 @@ def why_too_late(work: Working, incident: Incident, now: datetime) -> str:
     assert incident.approve_until is not None
     if now >= incident.approve_until:
         return f"it counted until {incident.approve_until:%Y-%m-%d %H:%M:%S} UTC"
+    over = why_cleared(work, incident)
+    if over:
+        return f"its reason is gone: {over}"
     evidence = incident.policy.evidence
     seen = max((note.observed_at for note in incident.findings if not note.late), default=incident.opened_at)
     age = (now - seen).total_seconds()

@@ -13,6 +13,7 @@ from policies.contract.restraints import ApproveMessage
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
+from policies.coordination.cancelling import take_cancellations
 from policies.coordination.closing import take_close
 from policies.coordination.contributing import groups_of, hear, window_keys
 from policies.coordination.findings import take_contributions, take_findings
@@ -40,6 +41,7 @@ def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()
         elif isinstance(message, FindingsMessage):
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
             leases.update(each.generation for each in message.findings)
+            leases.update(each.generation for each in message.cancellations)
             runs = {each.id: generation_of_run(each.job) for each in message.findings if each.job}
             leases.update(runs.values())
             incidents.update(incident_id(run, finding) for finding, run in runs.items())
@@ -77,7 +79,7 @@ def _jobs(finding: Finding) -> list[JobRef]:
 
 def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime, rules: Rules) -> Keys:
     """Return what the documents read so far point to: holders of leases, and the guards of incidents that may move."""
-    keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values()))
+    keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values() if lease.incident))
     if any(isinstance(message, FindingsMessage) for message in messages):
         keys |= Keys(incidents=frozenset(name for job in snapshot.jobs.values() for name in to_read(job)))
         keys |= _found(snapshot, messages, now)
@@ -126,6 +128,7 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
     elif isinstance(message, FindingsMessage):
         take_findings(work, message, rules, now)
         take_contributions(work, message, rules, now)
+        take_cancellations(work, message, now)
     elif isinstance(message, CloseMessage):
         take_close(work, message, now)
     elif isinstance(message, ApproveMessage):

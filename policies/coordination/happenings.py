@@ -183,6 +183,16 @@ class NotApproved:
 
 
 @dataclass(frozen=True)
+class Eased:
+    """The reason of a finding is gone; what was begun is not undone for that."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("eased", now, self.reason)
+
+
+@dataclass(frozen=True)
 class CalledOff:
     """Its policy may not act any more, and it had touched nothing: what was decided is only recorded."""
 
@@ -220,6 +230,7 @@ Happening = (
     | Parked
     | Approved
     | NotApproved
+    | Eased
     | CalledOff
     | Closed
 )

@@ -6,10 +6,12 @@ A lease expires by the clock that is passed in, never because a table forgot it.
 from datetime import datetime
 
 from policies.contract.base import Model
+from policies.contract.restraints import Cancellation
 from policies.contract.times import Moment, add_seconds
 
 # Past the incident's deadline the sweep parks it; a lease outlives the deadline so that the sweep gets there first.
 GRACE_SECONDS = 900.0
+MOST_CANCELLED = 16  # of one node
 PARKED_SECONDS = 30 * 86400.0  # a person may take days; nobody else may act on the node meanwhile
 
 
@@ -24,6 +26,7 @@ class Lease(Model):
     released: bool = False
     outcome: str = ""
     released_at: Moment | None = None
+    cancelled: tuple[Cancellation, ...] = ()  # what took reasons away, the newest of each policy and part
     version: int = 1
 
     def held_by(self, incident: str, fence: int, now: datetime) -> bool:
@@ -39,8 +42,25 @@ def acquire(lease: Lease | None, *, cluster: str, generation: str, incident: str
         incident=incident,
         fence=lease.fence + 1 if lease else 1,
         expires_at=add_seconds(until, GRACE_SECONDS),
+        cancelled=lease.cancelled if lease else (),
         version=lease.version if lease else 1,
     )
+
+
+def nobodys(cluster: str, generation: str, at: datetime) -> Lease:
+    """Return the lease of a node that no incident has had: only to remember what was cancelled before it was found."""
+    return Lease(cluster=cluster, generation=generation, incident="", fence=0, expires_at=at, released=True)
+
+
+def cancel(lease: Lease, told: Cancellation) -> Lease:
+    """Return the lease with *told* remembered, unless it knows as much; of very many the newest."""
+    known = {(one.policy, one.component): one for one in lease.cancelled}
+    before = known.get((told.policy, told.component))
+    if before is not None and (before.at, before.event_id) >= (told.at, told.event_id):
+        return lease
+    ones = {**known, (told.policy, told.component): told}.values()
+    newest = sorted(ones, key=lambda one: (one.at, one.policy, one.component), reverse=True)[:MOST_CANCELLED]
+    return lease.model_copy(update={"cancelled": tuple(newest)})
 
 
 def park(lease: Lease, now: datetime) -> Lease:

@@ -44,6 +44,7 @@ Stage = Literal[
     "stood_aside",  # somebody else stops or resumes the run: left to them
     "resuming",  # it was the last that needed the job stopped
     "restarted",  # a new attempt took over from an execution that ended
+    "eased",  # the reason of a finding is gone
     "parked",
     "approved",  # a person let a policy act that asks first
     "not_approved",  # a person did, and it counts no more

@@ -11,6 +11,7 @@ from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
+from policies.coordination.cancelling import clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
@@ -61,6 +62,9 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     """Return what ends or delays it, None once its first rung may be carried out."""
     if now < incident.settle_until:
         return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
+    over = why_cleared(work, incident)
+    if over and not incident.approved_by:
+        return ended(clear(work, incident, over, now))
     others = _who_stops_the_run(work, incident)
     if others:
         return ended(merge(work, incident, others, now))

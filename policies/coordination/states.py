@@ -14,6 +14,7 @@ from policies.coordination.happenings import (
     BecameResumer,
     CalledOff,
     Closed,
+    Eased,
     Escalated,
     Faltered,
     Happening,
@@ -55,6 +56,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
     None: {Opened: _S.SETTLING, Recorded: _S.CLOSED},
     _S.SETTLING: {
         Joined: _S.SETTLING,
+        Eased: _S.SETTLING,
         Settled: _S.ACTING,
         CalledOff: _S.CLOSED,
         Restarted: _S.SETTLING,
@@ -63,6 +65,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
     },
     _S.ACTING: {
         Joined: _S.ACTING,
+        Eased: _S.ACTING,
         Advanced: _S.ACTING,
         Skipped: _S.ACTING,
         Faltered: _S.ACTING,
@@ -75,6 +78,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
     },
     _S.RESUMING: {
         Joined: _S.RESUMING,
+        Eased: _S.RESUMING,
         Advanced: _S.RESUMING,
         Faltered: _S.RESUMING,
         SetAside: _S.ACTING,
@@ -83,7 +87,7 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Parked: _S.PARKED,
         Closed: _S.CLOSED,
     },
-    _S.PARKED: {Joined: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
+    _S.PARKED: {Joined: _S.PARKED, Eased: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
     _S.CLOSED: {Joined: _S.CLOSED},
 }
 

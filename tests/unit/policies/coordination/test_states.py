@@ -3,7 +3,17 @@ import itertools
 import pytest
 
 from policies.coordination import happenings
-from policies.coordination.happenings import Approved, Closed, Joined, NotApproved, Opened, Parked, Recorded, Settled
+from policies.coordination.happenings import (
+    Approved,
+    Closed,
+    Eased,
+    Joined,
+    NotApproved,
+    Opened,
+    Parked,
+    Recorded,
+    Settled,
+)
 from policies.coordination.states import TABLE, IllegalTransitionError, IncidentStatus, next_status
 
 ALL = {getattr(happenings, name) for name in dir(happenings) if isinstance(getattr(happenings, name), type)}
@@ -26,7 +36,7 @@ def test_nothing_leads_out_of_closed() -> None:
 
 
 def test_parked_and_closed_take_no_step_by_themselves() -> None:
-    assert set(TABLE[IncidentStatus.PARKED]) == {Joined, Approved, NotApproved, Closed}
+    assert set(TABLE[IncidentStatus.PARKED]) == {Joined, Eased, Approved, NotApproved, Closed}
     assert set(TABLE[IncidentStatus.CLOSED]) == {Joined}
 
 
