@@ -88,7 +88,8 @@ def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: da
             windows[heard.counted.window.key] = heard.counted.window
             findings += heard.findings
         known = event is not None and judged.events == 0
-        after = _After(world, rulebook, judged.state, now, dict(windows))
+        cancelled = frozenset(each.policy for each in judged.cancellations)
+        after = _After(world, rulebook, judged.state, now, dict(windows), cancelled)
         told.append(_explained(step, event, findings, after, known=known))
     return told
 
@@ -139,6 +140,7 @@ class _After:
     state: str
     now: datetime
     windows: Mapping[str, Window]
+    cancelled: frozenset[str] = frozenset()
 
     def verdicts(
         self, event: FaultEvent | None, node: NodeFacts, findings: Sequence[Finding], *, known: bool
@@ -167,6 +169,8 @@ class _After:
         unless = ask(policy.unless, event, node) if event and policy.unless is not None else None
         standing = self._standing(rule, event, node, mine) if mine or _counts(when, unless) else None
         outcome, reason = _outcome(rule, event, node, when, unless, standing, mine)
+        if policy.name in self.cancelled and not mine:
+            outcome, reason = Outcome.CANCELS, "it takes the reason away: what settles for it is called off"
         again = "it was counted when it first came; " if known and standing and not mine else ""
         then = tuple(self._then(finding) for finding in mine)
         return Verdict(

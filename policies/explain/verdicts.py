@@ -18,6 +18,7 @@ class Outcome(StrEnum):
 
     FIRED = "fired"  # a finding went to coordinate
     TOLD = "told_already"  # it is enough, and was told before
+    CANCELS = "cancels"  # it takes the reason away: what settles is called off
     WAITS = "waits"  # it counts, and is not enough yet
     EXCEPTED = "excepted"  # `unless` holds
     UNANSWERED = "unanswered"  # a member that is asked for is not there

@@ -145,6 +145,14 @@ def test_a_scope_that_nobody_knows_is_told() -> None:
     assert (verdict.outcome, verdict.reason) == (Outcome.UNANSWERED, "it counts per job, which nobody knows here")
 
 
+def test_what_takes_the_reason_away_is_told() -> None:
+    ends = policy(cancel_when='event.kind == "gpu.reset"', settle="1m")
+    reset = event(1, 5, kind=Kind.GPU_RESET)
+    found = told([delivery(event()), delivery(reset)], ends, now=5)
+    assert [each.verdicts[0].outcome for each in found] == [Outcome.FIRED, Outcome.CANCELS]
+    assert found[1].verdicts[0].concerns
+
+
 def test_hours_that_hold_it_are_told() -> None:
     verdict = only([delivery(event())], policy(schedule={"never": ["Sun"]}))  # 1 March 2026
     assert verdict.then[0].endswith("it is outside its schedule")
