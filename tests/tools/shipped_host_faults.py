@@ -187,15 +187,6 @@ RUNS = (
         *("training-user-error", "training-killed"),
     ),
     _fault(
-        "it dies after each restart at the same step: a person, and no machine",
-        often(
-            3, 1200, lambda at: polled(Kind.PROCESS_EXITED, component=RANK, after=at, rank=0, step=1200, exit_code=1)
-        ),
-        "rank-died",
-        RESUME,
-        "training-crash-loop",
-    ),
-    _fault(
         "the loss is no number",
         rank_log("step 9100 loss: nan"),
         "training-loss-anomaly",
