@@ -6,7 +6,6 @@ know files: it gets names and texts.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from policies.lint.acts import act_flaws
 from policies.lint.conditions import condition_flaws
@@ -89,7 +88,7 @@ def _names(texts: Sequence[Written], policies: Sequence[tuple[int, Policy]]) -> 
                 ),
             )
         first.setdefault(policy.name, file)
-        stem = PurePath(file).stem
+        stem = file.rpartition("/")[2].rpartition(".")[0]
         if stem and stem != policy.name:
             yield (
                 at,
