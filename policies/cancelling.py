@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from policies.contract.decisions import Finding, generation_of
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
-from policies.contract.recoveries import ended_by
 from policies.contract.restraints import Cancellation
+from policies.contract.vocabulary import Kind
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
 from policies.node_state import NodeState
@@ -32,13 +32,16 @@ class Cancelling:
     _node: NodeIdentity | None = None
     _touched: dict[str, str] = field(default_factory=dict)  # key -> policy
 
-    def look(self, event: FaultEvent, node: NodeFacts, moment: int, holds: Holds) -> None:
-        """Note for which policies *event*, which happened at *moment* (ms, corrected), takes the reason away."""
+    def look(self, event: FaultEvent, over: Collection[Kind], node: NodeFacts, moment: int, holds: Holds) -> None:
+        """Note for which policies *event*, which says these kinds to be *over*, takes the reason away.
+
+        It happened at *moment* (ms, corrected).
+        """
         for rule, rest in self.rulebook.cancelled_by(event.kind):
             if rest is None or holds(rule, "cancel_when", rest.ask(event, node)):
                 self._note(rule, "", event, moment, node.identity)
-        component = event.component.key if event.component else ""
-        for kind in ended_by(event):
+        component = event.component.key if event.component and over else ""
+        for kind in over:
             for rule in self.rulebook.healed_by(kind):
                 self._note(rule, component, event, moment, node.identity)
 
@@ -53,6 +56,8 @@ class Cancelling:
 
     def told(self, findings: Collection[Finding]) -> tuple[Cancellation, ...]:
         """Return what coordinate is told beside *findings*: what is new, and what their policies knew before."""
+        if not self.state.cancelled:
+            return ()
         found = {finding.policy.name: finding.node for finding in findings}
         keys = {key: name for key, name in self._touched.items() if self.state.counts_for(name)}
         if found:

@@ -128,10 +128,11 @@ class _Work:
 
     def _meet(self, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
         self.newest = max(self.newest, moment)
-        if self.rulebook.lasting and (over := ended_by(event)):
-            self.dwelling.heal(event, over, moment, node.identity.boot_id)
-        if self.rulebook.may_end:
-            self.cancelling.look(event, node, moment, self._holds)
+        if self.rulebook.may_end and self.rulebook.is_news(event.kind):  # hardly any is
+            over = ended_by(event)
+            if over and self.rulebook.lasting:
+                self.dwelling.heal(event, over, moment, node.identity.boot_id)
+            self.cancelling.look(event, over, node, moment, self._holds)
         met, scope = False, ""
         for rule, rest in self.rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))

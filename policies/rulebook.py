@@ -9,6 +9,7 @@ from typing import Any
 
 from policies.contract.decisions import PolicyPlan, WideRule
 from policies.contract.events import FaultEvent
+from policies.contract.recoveries import may_end
 from policies.contract.vocabulary import EvidenceRule, Kind, PolicyMode
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.members import Reader, reader_of
@@ -67,6 +68,7 @@ class Rulebook:
     asks_path: bool = False  # one of them does
     may_end: bool = False  # something takes the reason of one of them away
     _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
+    _news: dict[Kind, bool] = field(default_factory=dict, repr=False)
     _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
     def candidates(self, event: FaultEvent) -> Candidates:
@@ -99,6 +101,14 @@ class Rulebook:
             left = ((rule, one.discharge({KIND: kind.value})) for rule, one in asked)
             may = ((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
             found = self._cancelled[kind] = tuple(may)
+        return found
+
+    def is_news(self, kind: Kind) -> bool:
+        """Whether an event of *kind* may take the reason of a rule away."""
+        found = self._news.get(kind)
+        if found is None:
+            ends = any(self.healed_by(one) or self.dwelling(one) for one in may_end(kind))
+            found = self._news[kind] = ends or bool(self.cancelled_by(kind))
         return found
 
     def healed_by(self, kind: Kind) -> Sequence[Rule]:
@@ -169,7 +179,7 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         wide=_wide(accepted, plan),
         asks_path=_asks_path(policy),
         cancel_when=None if policy.cancel_when is None else compile_expression(policy.cancel_when),
-        heals=policy.evidence is EvidenceRule.PROBE or policy.dwell is not None,
+        heals=(policy.evidence is EvidenceRule.PROBE or policy.dwell is not None) and count.per not in WIDE,
     )
 
 

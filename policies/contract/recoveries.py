@@ -50,6 +50,15 @@ _MAY_SAY_SO = frozenset({*ENDED_BY, Kind.CONDITION_CLEARED, Kind.GPU_RECOVERY_AC
 _NOTHING: frozenset[Kind] = frozenset()
 
 
+def may_end(kind: Kind) -> frozenset[Kind]:
+    """Return the kinds of fault that an event of *kind* may say to be over, whatever else it says."""
+    if kind is Kind.CONDITION_CLEARED:
+        return frozenset(Kind)
+    if kind in {Kind.GPU_RECOVERY_ACTION, Kind.GPU_XID}:
+        return frozenset({Kind.GPU_RECOVERY_ACTION})
+    return ENDED_BY.get(kind, _NOTHING)
+
+
 def ended_by(event: FaultEvent) -> frozenset[Kind]:
     """Return the kinds of fault that are over for the component of *event*; none when it says nothing of the sort."""
     kind = event.kind
