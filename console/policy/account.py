@@ -123,8 +123,10 @@ def _fired(verdict: Verdict) -> Verdict:
 def in_force(heads: PolicyHeads) -> Sequence[AcceptedPolicy]:
     """Return the policies in force, those that are off among them; what cannot be read is left out, as in triage."""
     found = []
-    for heading in heads.headings():
-        head = heads.head(heading.name)
+    headings = heads.headings()
+    known = heads.heads([heading.name for heading in headings])
+    for heading in headings:
+        head = known.get(heading.name)
         document = read_yaml(head.document) if head else None
         loaded = load_document(document, try_examples=False) if isinstance(document, Mapping) else None
         if head and isinstance(loaded, Policy):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from functions.adapters.aws import CONDITION_FAILED, calling, error_code
+from functions.adapters.batch_get import batch_get
 from functions.adapters.policy_items import (
     LISTING,
     LISTING_PREFIX,
@@ -54,6 +55,12 @@ class DynamoPolicies:
         """See the port."""
         item = None if name == LISTING else self._get(name, "head")
         return None if item is None else head_of(item)
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """See the port."""
+        wanted = [(self._table, key_of(name, "head")) for name in names if name != LISTING]
+        items = batch_get(self._client, wanted, "reading policies", ConsistentRead=True)
+        return {head.name: head for head in (head_of(untyped(item)) for _table, item in items)}
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """See the port."""

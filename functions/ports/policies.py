@@ -47,6 +47,10 @@ class PolicyHeads(Protocol):
         """Return what is in force of one policy."""
         ...
 
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """Return what is in force of many, by name, in few calls; what is not there is left out."""
+        ...
+
 
 class PolicyStore(PolicyHeads, Protocol):
     """The guard's view."""

@@ -37,21 +37,25 @@ class Rulebooks:
 
     def _read(self, listing: Sequence[Heading]) -> list[AcceptedPolicy]:
         known, self._accepted = self._accepted, {}
-        for heading in listing:
-            key = (heading.name, heading.revision, heading.hash)
-            policy = None if heading.mode is PolicyMode.OFF else known.get(key) or self._fetch(heading)
+        wanted = {_key(heading): heading for heading in listing if heading.mode is not PolicyMode.OFF}
+        news = self._fetch([heading for key, heading in wanted.items() if key not in known])
+        for key, heading in wanted.items():
+            policy = known.get(key) or news.get(heading.name)
             if policy is not None:
                 self._accepted[key] = policy
         return list(self._accepted.values())
 
-    def _fetch(self, heading: Heading) -> AcceptedPolicy | None:
-        head = self._heads.head(heading.name)
-        if head is None or head.revision < heading.revision:
-            raise DependencyError(
-                f"policy {heading.name}: the listing has revision {heading.revision}, the head does not.",
-                hint="It is retried; if it stays so, edit the policy's live item, and the guard writes both again.",
-            )
-        return self._accept(head)
+    def _fetch(self, headings: Sequence[Heading]) -> dict[str, AcceptedPolicy | None]:
+        """Return what became of the heads of *headings*, by name; None for one that this version cannot read."""
+        heads = self._heads.heads([heading.name for heading in headings]) if headings else {}
+        for heading in headings:
+            head = heads.get(heading.name)
+            if head is None or head.revision < heading.revision:
+                raise DependencyError(
+                    f"policy {heading.name}: the listing has revision {heading.revision}, the head does not.",
+                    hint="It is retried; if it stays so, edit the policy's live item, and the guard writes both again.",
+                )
+        return {name: self._accept(head) for name, head in heads.items()}
 
     def _accept(self, head: Head) -> AcceptedPolicy | None:
         loaded = _read(head.document)
@@ -68,6 +72,10 @@ class Rulebooks:
         return None
 
 
+def _key(heading: Heading) -> tuple[str, int, str]:
+    return heading.name, heading.revision, heading.hash
+
+
 def _read(document: str) -> Loaded:
     """Somebody may have edited a head by hand: whatever it holds must not stop the other policies."""
     try:
@@ -78,4 +86,4 @@ def _read(document: str) -> Loaded:
         return [
             Problem.of("", "the head's document is no JSON object.", "Edit the live item: the guard writes the head.")
         ]
-    return load_document(fields)
+    return load_document(fields, try_examples=False)  # the guard tried them; a cold start must not

@@ -13,7 +13,7 @@ class MemoryPolicies:
     def __init__(self) -> None:
         """Start with an empty table."""
         self.live_items: dict[str, dict[str, Any]] = {}
-        self.heads: dict[str, Head] = {}
+        self.in_force: dict[str, Head] = {}
         self.revisions: dict[tuple[str, int], Head] = {}
         self.listing: dict[str, Heading] = {}
 
@@ -23,7 +23,11 @@ class MemoryPolicies:
 
     def head(self, name: str) -> Head | None:
         """See the port."""
-        return self.heads.get(name)
+        return self.in_force.get(name)
+
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        """See the port."""
+        return {name: self.in_force[name] for name in names if name in self.in_force}
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """See the port."""
@@ -41,10 +45,10 @@ class MemoryPolicies:
 
     def put_head(self, head: Head, *, after: int) -> None:
         """See the port."""
-        there = self.heads.get(head.name)
+        there = self.in_force.get(head.name)
         if (there.revision if there else 0) != after:
             raise EditedMeanwhileError(f"the head of {head.name} is no longer revision {after}.")
-        self.heads[head.name] = head
+        self.in_force[head.name] = head
 
     def list_head(self, head: Head) -> None:
         """See the port."""

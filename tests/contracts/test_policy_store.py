@@ -72,6 +72,7 @@ def test_a_head_follows_only_the_one_that_was_read(store: Store) -> None:
     with pytest.raises(EditedMeanwhileError):
         store.put_head(head(2, mark="other"), after=1)
     assert store.head("p") == head(2)
+    assert store.heads(["p", "HEADS", "nobody"]) == {"p": head(2)}
 
 
 def test_the_listing_shows_the_latest_revision_of_each_policy(store: Store) -> None:

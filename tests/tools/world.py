@@ -46,7 +46,7 @@ RECEIVES = 3  # fewer than the queue's 20: here messages do die of crashes, and 
 def policies_in_force() -> MemoryPolicies:
     """Return a table in which the policy of `plan` is active."""
     policies = MemoryPolicies()
-    policies.heads[POLICY] = Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}")
+    policies.in_force[POLICY] = Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}")
     return policies
 
 
@@ -126,7 +126,7 @@ class World:
 
     def set_mode(self, mode: PolicyMode, policy: str = POLICY) -> None:
         """Do what guard and operator do to a policy."""
-        self.policies.heads[policy] = replace(self.policies.heads[policy], mode=mode)
+        self.policies.in_force[policy] = replace(self.policies.in_force[policy], mode=mode)
 
     def after(self, seconds: float, do: Callable[[], None]) -> None:
         heapq.heappush(self._agenda, (self.now + timedelta(seconds=seconds), next(self._order), do))

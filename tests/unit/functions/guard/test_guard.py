@@ -40,7 +40,7 @@ class Desk:
 
     @property
     def in_force(self) -> Head:
-        return self.table.heads[NAME]
+        return self.table.in_force[NAME]
 
 
 def test_a_good_edit_comes_into_force_and_says_so() -> None:
@@ -80,7 +80,7 @@ def test_a_bad_edit_is_answered_and_the_last_accepted_revision_stays() -> None:
 def test_a_first_edit_that_is_bad_puts_nothing_in_force() -> None:
     desk = Desk()
     assert desk.edit(do=[])["revision"] == 0
-    assert desk.table.heads == {}
+    assert desk.table.in_force == {}
 
 
 def test_mending_a_bad_edit_takes_the_verdict_away() -> None:
@@ -137,7 +137,7 @@ def test_what_was_deleted_can_be_written_again() -> None:
 def test_deleting_what_was_never_accepted_is_nothing() -> None:
     desk = Desk()
     desk.guard.look_at("never-heard-of")
-    assert desk.table.heads == {}
+    assert desk.table.in_force == {}
     assert desk.telemetry.counts == {}
 
 
@@ -252,7 +252,7 @@ def test_the_switch_of_everything_is_told_what_it_means(mode: str, status: str, 
     assert [one["path"] for one in verdict["problems"]] == (["mode"] if status == "rejected" else [])
     desk.guard.look_at(EVERYTHING)
     assert desk.table.live_items[EVERYTHING]["verdict"] is verdict
-    assert not desk.table.heads
+    assert not desk.table.in_force
     assert not desk.table.listing
 
 

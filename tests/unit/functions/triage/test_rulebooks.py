@@ -1,7 +1,7 @@
 """The rules in force are compiled when the listing changes and not otherwise."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -25,15 +25,16 @@ class Counting(MemoryPolicies):
     def __init__(self, table: MemoryPolicies) -> None:
         super().__init__()
         self.__dict__.update(table.__dict__)
-        self.listings = self.read = 0
+        self.listings = self.read = self.calls = 0
 
     def headings(self) -> Sequence[Heading]:
         self.listings += 1
         return super().headings()
 
-    def head(self, name: str) -> Head | None:
-        self.read += 1
-        return super().head(name)
+    def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
+        self.calls += 1
+        self.read += len(names)
+        return super().heads(names)
 
 
 def edit(table: MemoryPolicies, **changes: object) -> None:
@@ -48,7 +49,7 @@ def test_one_small_read_a_batch_while_nothing_changes() -> None:
     first = books.current()
     assert len(first.rules) == SHIPPED
     assert books.current() is first
-    assert (table.listings, table.read) == (2, SHIPPED)
+    assert (table.listings, table.read, table.calls) == (2, SHIPPED, 1)
 
 
 def test_an_edit_applies_with_the_next_batch_and_only_it_is_read() -> None:
@@ -77,7 +78,7 @@ def test_a_listing_ahead_of_its_head_is_tried_again_and_not_guessed() -> None:
     table.listing[NAME] = dataclasses.replace(table.listing[NAME], revision=9)
     with pytest.raises(DependencyError, match="revision 9"):
         Rulebooks(table, MemoryTelemetry()).current()
-    del table.heads[NAME]
+    del table.in_force[NAME]
     with pytest.raises(DependencyError, match=NAME):
         Rulebooks(table, MemoryTelemetry()).current()
 
@@ -85,7 +86,7 @@ def test_a_listing_ahead_of_its_head_is_tried_again_and_not_guessed() -> None:
 @pytest.mark.parametrize("document", ['{"name": "from the future"}', "[]", "{", '"x"'])
 def test_an_accepted_policy_that_this_version_cannot_read_is_told_and_harms_no_other(document: str) -> None:
     table = in_force()
-    table.heads[NAME] = dataclasses.replace(table.heads[NAME], document=document)
+    table.in_force[NAME] = dataclasses.replace(table.in_force[NAME], document=document)
     telemetry = MemoryTelemetry()
     assert len(Rulebooks(table, telemetry).current().rules) == SHIPPED - 1
     assert telemetry.counts["PoliciesUnreadable"] == 1
