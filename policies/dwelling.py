@@ -22,6 +22,10 @@ from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
 from policies.windows import Fulfilled
 
+# What still holds is told again every ten minutes (agent/polls/reading.py): after three that never came, what was seen
+# last is old news, however alive the node is. An event of last week that arrives today justifies no act.
+VOUCHED_MS = 30 * 60_000
+
 
 @dataclass(frozen=True)
 class _Heard:
@@ -103,7 +107,9 @@ def _finding(rule: Rule, key: str, dwell: Dwell, since: int, heard: _Heard) -> t
     messages = {event.message: None} if event.message else {}
     scope, names = key.partition("|")[2], dwell.event_ids
     matched = Matched(rule, scope, event, dwell.newest[0], heard.node, heard.arrived_at, messages)
-    return matched, Fulfilled(since, heard.moment, len(names), names)
+    newest = dwell.newest[0]
+    vouched = heard.moment - newest <= rule.dwell + VOUCHED_MS
+    return matched, Fulfilled(since, heard.moment if vouched else newest, len(names), names)
 
 
 def _moment(heard: _Heard) -> int:

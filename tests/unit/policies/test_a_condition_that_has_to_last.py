@@ -165,3 +165,19 @@ def test_a_policy_that_is_gone_leaves_nothing_behind() -> None:
 
 def test_a_node_without_such_a_condition_keeps_nothing_of_it() -> None:
     assert "d" not in json.loads(tell(event(0), beat(300))[-1].state)
+
+
+def test_an_old_sign_that_arrives_late_is_told_as_old_however_alive_the_node_is() -> None:
+    last_week = hot(0, -7 * 24 * HOUR)
+    judged = tell(delivery(last_week, sent=0), beat(30))
+    (finding,) = [finding for one in judged for finding in one.findings]
+    assert finding.late
+    assert finding.observed_at == at(-7 * 24 * HOUR)
+
+
+def test_what_holds_without_being_told_again_is_vouched_for_by_heartbeats_for_a_while() -> None:
+    judged = tell(hot(0, 0), beat(5 * MINUTE + 30 * MINUTE))
+    (finding,) = judged[1].findings
+    assert not finding.late
+    judged = tell(hot(0, 0), beat(5 * MINUTE + 30 * MINUTE + 1))
+    assert [(one.observed_at, one.late) for one in judged[1].findings] == [(at(0), True)]
