@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep", action="store_true", help="keep logs and data when all went well (else: only when not)"
     )
     parser.add_argument(
-        "--deadline", type=_seconds, default=180.0, metavar="SECONDS", help="give up after (default 180, at least 30)"
+        "--deadline", type=_seconds, default=300.0, metavar="SECONDS", help="give up after (default 300, at least 30)"
     )
 
 

@@ -44,9 +44,9 @@ _COPIES = 3
 TIME_SCALE = 0.05
 _HEARTBEAT_SECONDS = 3.0  # 30 s, shortened as far as the sweep's patience is (functions/sweep/settings.py)
 _IMPAIRED_SECONDS = 120.0  # two status checks, a minute apart, before scaling
-HANG_AFTER_SECONDS = 20.0
+HANG_AFTER_SECONDS = 120.0
 _TICK_SECONDS = 0.05  # one step of training
-_READY_SECONDS = 60.0
+_READY_SECONDS = 120.0
 _BOOT_SECONDS = 20.0  # from EC2's "running" to a kubelet, before scaling
 
 

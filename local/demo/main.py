@@ -89,7 +89,8 @@ def _write(path: Path, report: Report) -> None:
 def _how_it_stands(incident: Incident | None) -> list[str]:
     if incident is None:
         return ["no incident was opened for the fault"]
-    return [f"the incident is {incident.status}: {incident.reason or 'it was still under way at the deadline'}"]
+    unfinished = "it was still under way at the deadline" if incident.status.is_running else "see its last stage"
+    return [f"the incident is {incident.status}: {incident.reason or unfinished}"]
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from boto3.dynamodb.types import TypeSerializer
 
+from functions.adapters.policies import DynamoPolicies
 from local.aws.server import EmbeddedAws
 from local.demo.errors import TookTooLongError
 from policies.contract.vocabulary import PolicyMode
@@ -45,18 +46,13 @@ def _without_floats(value: Any) -> Any:  # noqa: ANN401 - JSON; boto3 takes deci
 
 
 def wait_until_accepted(aws: EmbeddedAws, table: str, names: set[str], seconds: float) -> None:
-    """Return when the guard has put every policy into force (`head` is there); TookTooLongError names the others."""
+    """Return when the guard has put every policy into force (it is listed); TookTooLongError names the others."""
     deadline = time.monotonic() + seconds
-    missing = names
-    while missing := {name for name in missing if not _has_head(aws, table, name)}:
+    policies = DynamoPolicies(aws.client("dynamodb"), table)
+    while missing := names - {heading.name for heading in policies.headings()}:
         if time.monotonic() > deadline:
             raise TookTooLongError(
                 f"the guard did not accept {', '.join(sorted(missing))} within {seconds:.0f} s. "
                 "Its verdict stands on the item `live`; its log is with the Lambda logs."
             )
-        time.sleep(0.1)
-
-
-def _has_head(aws: EmbeddedAws, table: str, name: str) -> bool:
-    key = {"name": {"S": name}, "sk": {"S": "head"}}
-    return "Item" in aws.client("dynamodb").get_item(TableName=table, Key=key, ConsistentRead=True)
+        time.sleep(0.2)
