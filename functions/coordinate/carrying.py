@@ -1,6 +1,7 @@
 """Carries a decision out: holds and budgets, then leases, then incidents, and only then what the world sees.
 
-Before all of it a policy that puts itself in shadow does so: nothing else of it may act, wherever this run ends.
+A policy that puts itself in shadow does so once its acts are noted, before any incident says so: wherever this run
+ends, those within what it may go on, the one too many pages, and nothing else of it acts.
 What guards comes before the incidents that rely on it; a crash in between leaves a guard that its incident takes again.
 It must not decide.
 """
@@ -17,8 +18,10 @@ from policies.coordination.snapshot import ConflictError, Decision
 
 def commit(decision: Decision, *, store: CoordinationStore, switches: Switchboard, pool: Executor) -> None:
     """Write what *decision* changes; ConflictError when any of it changed meanwhile, DependencyError when it cannot."""
+    shared, *others = decision.rounds
+    _write([partial(store.write, change) for change in shared], pool)
     _write([partial(switches.put_in_shadow, shadow) for shadow in decision.shadows], pool)
-    for changes in decision.rounds:
+    for changes in others:
         _write([partial(store.write, change) for change in changes], pool)
 
 

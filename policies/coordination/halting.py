@@ -15,6 +15,7 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 from policies.schedules import permits
 
+RECORDED = "recorded"  # how the lease of what was called off is left
 BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
 
 
@@ -47,7 +48,7 @@ def call_off(work: Working, incident: Incident, why: str, now: datetime) -> Inci
 
     Of a policy that put itself in shadow, the incident that was too many wakes somebody, and no later one does.
     """
-    let_all_go(work, incident, "recorded", now)
+    let_all_go(work, incident, RECORDED, now)
     others = {note.policy for note in incident.findings} - {incident.policy.name}
     also = f"; {', '.join(sorted(others))} saw this node too, and nobody acts on it" if others else ""
     shadow = work.switches.self_shadow(incident.policy.name)

@@ -11,9 +11,9 @@ from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
-from policies.coordination.cancelling import clear, why_cleared
+from policies.coordination.cancelling import CLEARED, clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
-from policies.coordination.halting import call_off, why_not, why_stopped
+from policies.coordination.halting import RECORDED, call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
@@ -90,6 +90,10 @@ def _who_stops_the_run(work: Working, incident: Incident) -> str:
 def _without_lease(work: Working, incident: Incident, now: datetime) -> Incident:
     """Finish a close that died half-way; if somebody else has the lease, a person must tell who is right."""
     lease = work.leases.get(incident.generation)
+    if lease and lease.incident == incident.id and lease.outcome == RECORDED:
+        return call_off(work, incident, why_not(work, incident, now) or "its policy might not act", now)
+    if lease and lease.incident == incident.id and lease.outcome == CLEARED:
+        return clear(work, incident, why_cleared(work, incident), now)
     if lease and lease.incident == incident.id:
         return close(work, incident, incident.reason, now)
     return park(work, incident, f"the lease of {incident.generation} is somebody else's; look at both incidents", now)

@@ -133,7 +133,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Decision:
-    """``shadows`` first, then writes in four rounds (see `rounds`), then the effects.
+    """Writes in four rounds (see `rounds`), ``shadows`` behind the first, then the effects.
 
     A shadow names the incident that was too many, so that whoever died behind that write ends it as it was decided.
     ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose

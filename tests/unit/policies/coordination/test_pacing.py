@@ -146,6 +146,17 @@ def test_a_refused_budget_is_no_act() -> None:
     assert [act.node for act in table.acts] == ["i-1"]
 
 
+def test_whoever_died_between_lease_and_incident_pages_nevertheless() -> None:
+    table = Table()
+    for seconds, node in enumerate(("i-1", "i-2")):
+        table.faulty(node, seconds)
+    third = table.open("i-3", 3)
+    half = table.decide(4, ask(third.id))
+    table.commit(Decision(shadows=half.shadows, shared=half.shared, leases=half.leases))
+    table.take(40, ask(third.id))
+    assert (table.of("i-3").outcome, len(table.pages)) == ("recorded", 1)
+
+
 def half_noted(table: Table) -> Incident:
     opened = table.open("i-1", 0)
     half = table.decide(1, ask(opened.id))
