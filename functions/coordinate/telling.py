@@ -21,6 +21,7 @@ OPENED = "IncidentsOpened"
 PARKED = "IncidentsParked"
 CLOSED = "IncidentsClosed"
 RESTARTED = "ExecutionsRestarted"
+SHADOWED = "PoliciesPutInShadow"
 DECIDED_AFTER = "SecondsFromQueuedToDecided"
 OLDEST = "OldestIncident"
 OVERDUE = "LongestOverdue"
@@ -43,6 +44,7 @@ def in_short(error: Exception) -> str:
 
 def tell_decision(telemetry: Telemetry, decision: Decision, messages: Iterable[AnyMessage], now: datetime) -> None:
     """Count what became of incidents, and measure how long findings waited."""
+    telemetry.count(SHADOWED, len(decision.shadows))
     for change in decision.incidents:
         before, after = change.before, change.after
         if before is None and after.status is not IncidentStatus.CLOSED:

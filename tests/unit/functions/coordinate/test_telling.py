@@ -2,13 +2,14 @@
 
 import pytest
 
-from functions.coordinate.telling import tell_ages
+from functions.coordinate.telling import tell_ages, tell_decision
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.decisions import SweepMessage
 from policies.coordination.decide import decide
 from policies.coordination.incident import Incident
-from policies.coordination.snapshot import Snapshot
+from policies.coordination.snapshot import Decision, Snapshot
 from policies.coordination.states import IncidentStatus
+from policies.coordination.switches import SelfShadow
 from tests.tools.incidents import CLUSTER, RULES, ask, at, finding, findings
 
 SWEEP = SweepMessage(cluster=CLUSTER, at=at(0))
@@ -41,3 +42,10 @@ def test_only_a_sweep_sees_all_incidents_and_measures() -> None:
     incident, telemetry = opened("i-1", 0), MemoryTelemetry()
     tell_ages(telemetry, Snapshot(CLUSTER, {incident.id: incident}), [ask(incident.id)], at(60))
     assert telemetry.seconds == []
+
+
+def test_a_policy_that_puts_itself_in_shadow_is_counted() -> None:
+    shadow = SelfShadow(policy="p", cluster=CLUSTER, incident="i", since=at(0), why="acted 6 times within 1h")
+    telemetry = MemoryTelemetry()
+    tell_decision(telemetry, Decision(shadows=(shadow,)), [], at(0))
+    assert telemetry.counts["PoliciesPutInShadow"] == 1
