@@ -104,6 +104,10 @@ class Story:
         )
         assert done == Acts(endings=endings, suspensions=1, resumptions=1)
 
+    def acted_on_nothing(self) -> None:
+        """No instance was given up, no run stopped or let go."""
+        assert self._acts() == self.acts
+
     def _acts(self) -> Acts:
         return acts.observe(self.cluster.aws.recorded_calls(), self.cluster.kubernetes.audit.entries())
 
