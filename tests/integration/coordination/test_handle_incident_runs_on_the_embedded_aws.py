@@ -1,6 +1,7 @@
 """The real definition and the real coordinate, through the embedded SQS, Step Functions, Lambda and DynamoDB."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -65,8 +66,8 @@ def resources() -> dict[str, Any]:
         }
         for name, (pk, sk) in INDEXES.items()
     ]
-    gaps = ("Kubernetes", "Instances", "Checkpoints", "Sagemaker", "Evidence")
-    substitutions: dict[str, Any] = {f"{gap}FunctionArn": arn("Executor") for gap in gaps}
+    gaps = re.findall(r"\$\{(\w+FunctionArn)\}", json.dumps(ASL))
+    substitutions: dict[str, Any] = {gap: arn("Executor") for gap in gaps}
     attributes = sorted({each for keys in INDEXES.values() for each in keys})
     return {
         "Role": role(),
