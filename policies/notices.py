@@ -14,7 +14,7 @@ from policies.expressions.tokens import tokenise
 from policies.model import LimitRule, Policy
 from policies.problems import Problem
 
-NEVER_THERE = ("node.in_maintenance", "node.network_path")  # no agent tells them
+NEVER_THERE = ("node.in_maintenance",)  # no agent tells it
 
 
 def notices(policy: Policy) -> list[Problem]:
@@ -39,8 +39,6 @@ def _nobody(field: str, ladder: Sequence[Action]) -> Iterator[Problem]:
 
 
 def _limited(name: str, rule: LimitRule) -> Iterator[Problem]:
-    if rule.per == "rack":
-        yield Problem.of(f"limits.{name}.per", "no agent knows its rack.", "All nodes of a cluster share this budget.")
     if rule.percent is not None and rule.per in {"job", "rack"}:
         yield Problem.of(f"limits.{name}.percent", f"nobody knows the size of a {rule.per}.", "It allows one.")
 

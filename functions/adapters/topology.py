@@ -9,15 +9,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from functions.adapters.aws import calling
+from botocore.exceptions import ClientError
+
+from functions.adapters.aws import calling, error_code
 from functions.adapters.batch_get import batch_get
 from functions.ports.topology import Described
 from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import DependencyError
 
 if TYPE_CHECKING:  # the runtime has no type stand-ins for boto3
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_ec2 import EC2Client
-    from types_boto3_ec2.type_defs import InstanceTypeDef
+    from types_boto3_ec2.type_defs import InstanceTopologyTypeDef, InstanceTypeDef
+
+
+IDS_PER_CALL = 100  # DescribeInstanceTopology, InstanceIds
 
 
 class DynamoTopology:
@@ -57,6 +63,25 @@ class BotoEc2Directory:
         """See the port."""
         found = map(_described, self._instances("instance-id", list(instance_ids)) if instance_ids else [])
         return {each.instance_id: each for each in found}
+
+    def places(self, instance_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """See the port. Types without a topology, and instances that do not run, have no network nodes."""
+        found: dict[str, tuple[str, ...]] = {}
+        for start in range(0, len(instance_ids), IDS_PER_CALL):
+            told = self._places(list(instance_ids[start : start + IDS_PER_CALL]))
+            found |= {each["InstanceId"]: tuple(each.get("NetworkNodes", ())) for each in told}
+        return {name: path for name, path in found.items() if path}
+
+    def _places(self, wanted: list[str]) -> list[InstanceTopologyTypeDef]:
+        """Ask for all at once; one that EC2 has forgotten fails the call, so then for each by itself."""
+        try:
+            with calling("describing where instances are"):
+                return self._client.describe_instance_topology(InstanceIds=wanted)["Instances"]
+        except DependencyError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ClientError) or not error_code(cause).startswith("InvalidInstanceID"):
+                raise
+            return [each for one in wanted for each in self._places([one])] if len(wanted) > 1 else []
 
     def in_reservation(self, reservation_id: str) -> Sequence[str]:
         """See the port."""

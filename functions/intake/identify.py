@@ -3,13 +3,14 @@
 Decides that an instance is ours by its tag `relight:cluster` or its Auto Scaling group. It must not know what happened.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from functions.ports.topology import Described, Ec2Directory, TopologyStore
 from functions.settings import ClusterSettings
 from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import DependencyError
 
 CLUSTER_TAG = "relight:cluster"
 GROUP_TAG = "aws:autoscaling:groupName"  # set by Auto Scaling itself, nobody else may
@@ -31,9 +32,26 @@ class Register:
         known = dict(self.topology.find(tuple(self.clusters), wanted)) if wanted else {}
         missing = [name for name in wanted if name not in known]
         found = [node for node in map(self._ours, self._described(missing)) if node]
-        for node in found:
-            self.topology.keep(node, now + KEPT)
-        return known | {node.instance_id: node for node in found}
+        placed = self._placed([*known.values(), *found])
+        for node in placed:
+            if node != known.get(node.instance_id):
+                self.topology.keep(node, now + KEPT)
+        return {node.instance_id: node for node in placed}
+
+    def _placed(self, nodes: Sequence[NodeIdentity]) -> list[NodeIdentity]:
+        """Return *nodes* with where they are, as far as EC2 tells: only once they run, and not of every type.
+
+        That it does not tell now keeps nobody waiting: the instance's next event asks again.
+        """
+        lost = [node.instance_id for node in nodes if not node.network_path]
+        try:
+            places = self.ec2.places(lost) if lost else {}
+        except DependencyError:
+            places = {}
+        return [
+            node.model_copy(update={"network_path": places[node.instance_id]}) if node.instance_id in places else node
+            for node in nodes
+        ]
 
     def let_go(self, nodes: Iterable[NodeIdentity], now: datetime) -> None:
         """Forget terminated *nodes* after a while."""

@@ -42,6 +42,10 @@ class Ec2Directory(Protocol):
         """Return the instances EC2 knows of *instance_ids*, whatever their state; unknown ones are left out."""
         ...
 
+    def places(self, instance_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the network nodes above those of *instance_ids* that EC2 tells them of, outermost first."""
+        ...
+
     def in_reservation(self, reservation_id: str) -> Sequence[str]:
         """Return the ids of the instances that run in a capacity reservation."""
         ...

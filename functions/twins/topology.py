@@ -27,18 +27,26 @@ class MemoryTopology:
 
 
 class MemoryEc2Directory:
-    """``instances`` by id, ``reservations`` by id of the reservation; ``asked`` counts the calls of describe."""
+    """``instances`` and their ``paths`` by id, ``reservations`` by id of the reservation.
+
+    ``asked`` counts the calls of describe.
+    """
 
     def __init__(self) -> None:
         """Start with an empty account."""
         self.instances: dict[str, Described] = {}
         self.reservations: dict[str, list[str]] = {}
+        self.paths: dict[str, tuple[str, ...]] = {}
         self.asked = 0
 
     def describe(self, instance_ids: Sequence[str]) -> Mapping[str, Described]:
         """See the port."""
         self.asked += 1
         return {name: self.instances[name] for name in instance_ids if name in self.instances}
+
+    def places(self, instance_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """See the port."""
+        return {name: self.paths[name] for name in instance_ids if name in self.paths}
 
     def in_reservation(self, reservation_id: str) -> Sequence[str]:
         """See the port."""

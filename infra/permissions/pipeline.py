@@ -19,7 +19,7 @@ Statements = Sequence[grants.Right]
 
 
 def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
-    """Read both lanes and the policies, keep windows and rejects, send findings."""
+    """Read both lanes, the policies and where nodes are, keep windows and rejects, send findings and contributions."""
     fleet = ("BatchGetItem", "PutItem", "UpdateItem")
     return [
         grants.read_stream("Faults", lanes.faults),
@@ -42,9 +42,9 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
 
 
 def coordinate(lanes: Lanes, tables: Tables) -> Statements:
-    """Be the only writer of leases, holds, budgets and incidents, read what may act now, dead-letter what is refused.
+    """Be the only writer of leases, holds, budgets, counts over many nodes and incidents, read what may act now.
 
-    It edits no policy: of their table it writes only that one put itself in shadow.
+    What is refused it dead-letters. It edits no policy: of their table it writes only that one put itself in shadow.
     Its executions come by :func:`executions`.
     """
     verbs = ("BatchGetItem", "PutItem")
@@ -85,13 +85,14 @@ def sweep(lanes: Lanes, tables: Tables) -> Statements:
 
 
 def intake(lanes: Lanes, tables: Tables) -> Statements:
-    """Take AWS's own events, find whose instance it is, put it on the stream. DescribeInstances knows no resource."""
+    """Take AWS's own events, find whose instance it is and where, put it on the stream."""
     verbs = ("BatchGetItem", "PutItem")
+    look = ("ec2:DescribeInstances", "ec2:DescribeInstanceTopology")
     return [
         grants.consume("AwsEvents", lanes.aws_events),
         grants.items("Topology", [tables.fleet], verbs, [grants.CLUSTER_KEYS]),
         grants.put_records("Faults", lanes.faults),
-        grants.allow("Describe", ["ec2:DescribeInstances"], ["*"], why=grants.NO_RESOURCE),
+        grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
     ]
 
 

@@ -27,6 +27,7 @@ from local.aws.patches import (
     event_source_mappings,
     events_delivery,
     iam_roles,
+    instance_topology,
     instance_tracking,
     kinesis_shards,
     kinesis_template,
@@ -80,6 +81,7 @@ def assemble(settings: ServerSettings, pool: WorkerPool) -> Parts:
     """Build everything; nothing is served yet."""
     instance_tracking.apply()  # before any object of moto's is made
     dispatch.apply()
+    instance_topology.apply()
     default_user_config["stepfunctions"]["execute_state_machine"] = True
     control, faults, serial = Control(), Faults(), Serial()
     recorder = Recorder(enabled=settings.record, account=backends.ACCOUNT)

@@ -18,6 +18,7 @@ WITHOUT_RESOURCE = {
     "ec2:DescribeInstances",
     "states:SendTaskSuccess",
     "ec2:DescribeInstanceStatus",
+    "ec2:DescribeInstanceTopology",
     "autoscaling:DescribeAutoScalingGroups",
     "autoscaling:DescribeAutoScalingInstances",
     "autoscaling:DescribeScalingActivities",

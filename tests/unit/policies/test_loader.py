@@ -63,7 +63,10 @@ def test_yaml_and_item_are_the_same_policy() -> None:
         ({"count": {"at_leas": 3}}, "count.at_leas: is no field of a policy."),
         ({"count": {"within": 10}}, "count.within: is not a duration; write it with its unit"),
         ({"count": {"within": "3d"}}, "count.within: Input should be less than or equal to 86400"),
-        ({"count": {"per": "room"}}, "count.per: 'room' is not known. Known: component, node, job, rack, switch, cluster."),
+        (
+            {"count": {"per": "room"}},
+            "count.per: 'room' is not known. Known: component, node, job, rack, switch, cluster.",
+        ),
         ({"count": {"at_least": 2, "within": "10s", "occurrence": "30s"}}, "occurrence is longer than within"),
         ({"count": {"at_least": 51, "occurrence": "1s"}}, "at_least is at most 50"),
         ({"count": {"distinct": "job.name"}}, "count.distinct: job.name is not known"),

@@ -32,7 +32,7 @@ def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
     ("fields", "told"),
     [
         ({"otherwise": ["reboot_node"]}, "otherwise: reboot_node is carried out by nobody yet."),
-        ({"limits": {"resets": {**WITHIN, "per": "rack"}}}, "limits.resets.per: no agent knows its rack."),
+        ({"limits": {"resets": {**SHARE, "per": "rack"}}}, "limits.resets.percent: nobody knows the size of a rack."),
         ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
         ({"unless": "node.in_maintenance"}, "unless: node.in_maintenance is never there today."),
         ({"when": 'event.kind == "host.panic"', "for": "5m"}, "for: nothing tells that host.panic is over."),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from functions.adapters.topology import BotoEc2Directory, DynamoTopology
@@ -94,6 +95,26 @@ def test_an_unknown_or_malformed_id_is_no_error(directory: tuple[Ec2Directory, l
     ec2, instances = directory
     assert list(ec2.describe([instances[0], "i-0000000000000dead", "i-12345678abcdefghi"])) == [instances[0]]
     assert ec2.describe([]) == {}
+
+
+class FakePlaces:
+    """Answers of describe_instance_topology, as EC2's are."""
+
+    def describe_instance_topology(self, *, InstanceIds: list[str]) -> dict[str, object]:  # noqa: N803 - boto3's name
+        assert len(InstanceIds) <= 100
+        if "i-gone" in InstanceIds:
+            raise ClientError({"Error": {"Code": "InvalidInstanceID.NotFound"}}, "DescribeInstanceTopology")
+        known = [name for name in InstanceIds if not name.endswith("stopped")]
+        return {"Instances": [{"InstanceId": name, "NetworkNodes": ["nn-1", "nn-2", "nn-3"]} for name in known]}
+
+
+def test_where_running_instances_are_is_told_outermost_first() -> None:
+    names = [f"i-{number}" for number in range(150)]
+    found = BotoEc2Directory(FakePlaces()).places([*names, "i-stopped", "i-gone"])  # type: ignore[arg-type]  # a fake of one call
+    assert found == dict.fromkeys(names, ("nn-1", "nn-2", "nn-3"))
+    twin = MemoryEc2Directory()
+    twin.paths = {"i-1": ("nn-1", "nn-2", "nn-3")}
+    assert twin.places(["i-1", "i-stopped"]) == {"i-1": ("nn-1", "nn-2", "nn-3")}
 
 
 class FakeEc2:

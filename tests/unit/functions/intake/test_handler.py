@@ -9,6 +9,7 @@ from moto import mock_aws
 
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.intake import handler
+from local.aws.patches import instance_topology
 from tests.tools.tables import create_tables
 
 CLUSTERS = json.dumps([{"name": "a", "orchestrator": "eks", "eks_cluster": "a"}])
@@ -16,6 +17,7 @@ CLUSTERS = json.dumps([{"name": "a", "orchestrator": "eks", "eks_cluster": "a"}]
 
 @pytest.fixture
 def instance(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    instance_topology.apply()  # moto does not know where instances are
     with mock_aws():
         ec2, kinesis, dynamodb = boto3.client("ec2"), boto3.client("kinesis"), boto3.client("dynamodb")
         kinesis.create_stream(StreamName="faults", ShardCount=1)
@@ -55,4 +57,5 @@ def test_a_message_of_the_queue_becomes_a_record_and_a_topology_item(instance: s
     assert record["PartitionKey"] == instance
     assert json.loads(record["Data"])["events"][0]["attributes"] == {"state": "stopping"}
     key = {"pk": {"S": "CLUSTER#a"}, "sk": {"S": f"NODE#{instance}#topology"}}
-    assert "identity" in boto3.client("dynamodb").get_item(TableName="fleet", Key=key)["Item"]
+    kept = json.loads(boto3.client("dynamodb").get_item(TableName="fleet", Key=key)["Item"]["identity"]["S"])
+    assert tuple(kept["network_path"]) == instance_topology.network_path(instance)

@@ -169,3 +169,23 @@ def test_a_lane_that_refuses_brings_the_batch_back_whole(desk: Desk) -> None:
 def test_a_batch_asks_the_table_and_ec2_once(desk: Desk) -> None:
     desk.take(*(state(OURS, "running", f"e-{number}") for number in range(10)))
     assert desk.ec2.asked == 1
+
+
+def test_where_an_instance_is_is_kept_once_it_runs(desk: Desk) -> None:
+    [envelope] = desk.take(state(OURS, "pending"))
+    assert envelope.node.network_path == ()
+    desk.ec2.paths[OURS] = ("nn-1", "nn-2", "nn-3")
+    [envelope] = desk.take(state(OURS, "running", "e-2"))
+    assert envelope.node.network_path == ("nn-1", "nn-2", "nn-3")
+    assert desk.topology.kept["training", OURS] == envelope.node
+    desk.ec2.paths.clear()
+    [envelope] = desk.take(state(OURS, "stopping", "e-3"))
+    assert envelope.node.network_path == ("nn-1", "nn-2", "nn-3")
+
+
+def test_where_it_is_keeps_no_event_waiting(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(instance_ids: object) -> dict[str, tuple[str, ...]]:
+        raise DependencyError(f"EC2 does not answer for {instance_ids}.")
+
+    monkeypatch.setattr(desk.ec2, "places", refuse)
+    assert len(desk.take(state(OURS, "running"))) == 1

@@ -218,6 +218,6 @@ CASES: Sequence[Case] = (
     Case("L602", {"why": "The lost GPU is lost."}, {}),
     Case("L603", {"why": "because " * 70}, {"why": "because of this or that, " * 20}),
     Case("L701", {"otherwise": ["isolate", "reboot_node"]}, {"otherwise": ["isolate", "page_operator"]}),
-    Case("L702", {"limits": {"replacements": {**_LIMIT, "per": "rack"}}}, {}),
+    Case("L702", {"limits": {"replacements": {"percent": 10, "within": "10m", "per": "rack"}}}, {}),
     Case("L703", {"unless": "node.in_maintenance"}, {"unless": "event.count == 7"}),
 )
