@@ -1,7 +1,8 @@
 """`python -m tests.bench [NAME] [--write]`: the figures of docs/benchmarks.md.
 
 Each module of tests/bench with a function `figures()` measures something; NAME picks those whose module or figure
-names hold it. One JSON line a figure as it comes, then a table. --write renews the table in docs/benchmarks.md.
+names hold it. One JSON line a figure as it comes, then a table. --write renews their rows in docs/benchmarks.md;
+without a NAME the whole table.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from tests.bench.measure import Figure
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+HEAD = ("| figure | median | min – max | unit | runs | better | measured on |", "|---|---:|---:|---|---:|---|---|")
 NOT_BENCHES = {"__main__", "measure"}
 
 
@@ -40,40 +42,52 @@ def measure(wanted: Sequence[str]) -> Iterator[Figure]:
             yield figure
 
 
-def table(figures: Iterable[Figure]) -> str:
+def table(figures: Iterable[Figure], day: str) -> str:
     """Return the figures as a Markdown table."""
-    rows = [
+    return "\n".join([*HEAD, *(row(one, day) for one in figures)])
+
+
+def row(one: Figure, day: str) -> str:
+    """Return one figure's line of the table."""
+    return (
         f"| {one['name']} | {one['median']:,} | {one['min']:,} – {one['max']:,} | {one['unit']} | {one['runs']} "
-        f"| {one['better']} |"
-        for one in figures
-    ]
-    head = ["| figure | median | min – max | unit | runs | better |", "|---|---:|---:|---|---:|---|"]
-    return "\n".join([*head, *rows])
+        f"| {one['better']} | {day} |"
+    )
 
 
-def renew(document: Path, text: str, *, measured_on: datetime) -> None:
-    """Put *text* between the marks of *document*, with the day and the machine it was measured on."""
+def merged(before: str, figures: Sequence[Figure], day: str, *, whole: bool) -> str:
+    """Return the table of *before* with these *figures* renewed in their place; nothing of it where *whole*."""
+    rows = {} if whole else {line.split(" | ")[0]: line for line in before.splitlines() if _is_row(line)}
+    rows |= {f"| {one['name']}": row(one, day) for one in figures}
+    return "\n".join([*HEAD, *rows.values()])
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("| ") and line not in HEAD
+
+
+def renew(document: Path, figures: Sequence[Figure], *, measured_on: datetime, whole: bool) -> None:
+    """Put *figures* between the marks of *document*, with the day and the machine they were measured on."""
     before, rest = document.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
+    inside, after = rest.split(END)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    note = f"Measured on {measured_on:%Y-%m-%d}: {machine}."
-    document.write_text(f"{before}{BEGIN}\n{note}\n\n{text}\n{END}{after}", encoding="utf-8")
+    text = merged(inside, figures, f"{measured_on:%Y-%m-%d}", whole=whole)
+    document.write_text(f"{before}{BEGIN}\nMeasured on {machine}.\n\n{text}\n{END}{after}", encoding="utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the tool."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("names", nargs="*", help="only benches whose module name holds one of these words")
-    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md (all benches)")
+    parser.add_argument("--write", action="store_true", help="renew their rows in docs/benchmarks.md")
     args = parser.parse_args(arguments)
-    if args.write and args.names:
-        parser.error("--write renews the whole table; name no bench")
     figures = list(measure(args.names))
     if not figures:
         parser.error(f"no bench matches {args.names}; there are: {', '.join(modules())}")
-    print(f"\n{table(figures)}")
+    now = datetime.now(UTC)
+    print(f"\n{table(figures, f'{now:%Y-%m-%d}')}")
     if args.write:
-        renew(DOCUMENT, table(figures), measured_on=datetime.now(UTC))
+        renew(DOCUMENT, figures, measured_on=now, whole=not args.names)
     return 0
 
 
