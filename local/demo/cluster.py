@@ -69,6 +69,7 @@ def utc_now() -> datetime:
 class LocalCluster:
     """A context manager; inside, the job trains and Relight watches.
 
+    Only the shipped `policies` of these names are put into force; None: all.
     `on_phase` is told what is being done, in a few words, as soon as it begins.
     """
 
@@ -80,6 +81,7 @@ class LocalCluster:
         time_scale: float = TIME_SCALE,
         tear: Tear = Tear.NO_METADATA,
         hang_after_seconds: float = HANG_AFTER_SECONDS,
+        policies: frozenset[str] | None = None,
         on_phase: Callable[[str], None] = lambda _phase: None,
     ) -> None:
         self.data_dir = data_dir
@@ -87,6 +89,7 @@ class LocalCluster:
         self.time_scale = time_scale
         self._tear = tear
         self._hang_after_seconds = hang_after_seconds
+        self._policies = policies
         self._on_phase = on_phase
         self._stack = contextlib.ExitStack()
         self.room = MachineRoom()
@@ -141,7 +144,7 @@ class LocalCluster:
         self.outputs = deploy(self.aws, assembly=folder, stack=STACK)
         infrastructure.attach_node_policy(self.aws, self.outputs["NodePolicyArn"])
         self.pager = Pager(self.aws, self.outputs["AlertsTopicArn"])
-        documents = seeding.shipped_policies()
+        documents = seeding.shipped_policies(self._policies)
         table = self.outputs["PoliciesTable"]
         seeding.put_policies(self.aws, table, documents)
         self._on_phase("waiting for the guard to accept the policies")

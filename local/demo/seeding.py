@@ -19,14 +19,15 @@ ARMED = PolicyMode.ACTIVE.value
 _SERIALIZER = TypeSerializer()
 
 
-def shipped_policies() -> dict[str, dict[str, Any]]:
-    """Name -> document of every policy in `policies/shipped`, armed.
+def shipped_policies(names: frozenset[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Name -> document of every policy in `policies/shipped`, or of those *names*, armed.
 
     What touches hardware or a run ships in shadow. Here it acts, as after `relight policy push policies/shipped --mode
     active`: a demo of decisions alone would show nothing.
     """
     documents = [read_yaml(path.read_bytes()) for path in sorted(SHIPPED.glob("*.yaml"))]
-    return {document["name"]: {**document, "mode": ARMED} for document in documents if isinstance(document, dict)}
+    shipped = {one["name"]: {**one, "mode": ARMED} for one in documents if isinstance(one, dict)}
+    return {name: one for name, one in shipped.items() if names is None or name in names}
 
 
 def put_policies(aws: EmbeddedAws, table: str, documents: Mapping[str, Mapping[str, Any]]) -> None:

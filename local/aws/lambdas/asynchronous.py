@@ -32,9 +32,9 @@ class QueuedEvent:
 
     function: Any
     event: bytes
+    queued_at: datetime  # by the simulated clock
     tries: int = 0
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    queued_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 class AsyncInvoker:
@@ -48,7 +48,7 @@ class AsyncInvoker:
 
     def submit(self, function: Any, event: bytes) -> None:
         """Accept an event; the caller has its 202 at once."""
-        self._pool.submit(self._try, QueuedEvent(function, event))
+        self._pool.submit(self._try, QueuedEvent(function, event, self._clock.simulated_now()))
 
     def _try(self, queued: QueuedEvent) -> None:
         try:
@@ -63,7 +63,7 @@ class AsyncInvoker:
         if not outcome.failed:
             _deliver_if_any(targets.get("OnSuccess"), queued, outcome, "Success")
             return
-        age = self._clock.simulated_now() - self._clock.started - (queued.queued_at - self._clock.started)
+        age = self._clock.simulated_now() - queued.queued_at
         too_old = age.total_seconds() > config.get("MaximumEventAgeInSeconds", _DEFAULT_MAX_AGE)
         if queued.tries <= config.get("MaximumRetryAttempts", _DEFAULT_RETRIES) and not too_old:
             pause = self._clock.real_seconds(_PAUSES[queued.tries - 1])

@@ -68,4 +68,4 @@ def test_the_run_goes_on_once_from_a_complete_checkpoint(told: Told) -> None:
 
 def test_what_all_nodes_say_of_one_hang_is_one_incident(told: Told) -> None:
     joined = [stage for stage in told.of("stage") if stage["name"] == "joined"]
-    assert told.name != "hang" or (joined and told.report["events_sent"] >= 8)
+    assert told.name != "hang" or (joined and told.report["events_sent"] > 1)

@@ -11,14 +11,15 @@ from local.fleet.infrastructure import Site
 from tests.tools.grants import keep_record, stories_roles
 
 pytest.register_assert_rewrite("tests.tools.stories")  # so that what does not end well is shown, not only told
-from tests.tools.stories import Story  # noqa: E402 - rewriting comes before the import
+from tests.tools.stories import XID_79, Story  # noqa: E402 - rewriting comes before the import
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[LocalCluster]:
-    """Three nodes, one job over all of them, with a checkpoint to go back to."""
+    """Three nodes, one job over all of them, with a checkpoint to go back to; a file may name its own POLICIES."""
     name = Path(request.path).stem
-    with LocalCluster(tmp_path_factory.mktemp(name), site=Site(size=3)) as cluster:
+    policies = getattr(request.module, "POLICIES", frozenset({XID_79}))
+    with LocalCluster(tmp_path_factory.mktemp(name), site=Site(size=3), policies=policies) as cluster:
         cluster.wait_for_checkpoints(1)
         yield cluster
         calls = cluster.aws.recorded_calls()

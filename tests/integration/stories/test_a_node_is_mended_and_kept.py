@@ -14,6 +14,7 @@ from policies.coordination.incident import Incident
 from tests.tools.stories import CLOSE_SECONDS, Story
 
 XID_48, XID_94 = "xid-48-double-bit-error", "xid-94-contained-memory-error"
+POLICIES = frozenset({XID_48, XID_94, "xid-79-fell-off-the-bus"})
 GPU = 3
 
 

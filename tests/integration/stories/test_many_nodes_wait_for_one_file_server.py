@@ -14,6 +14,7 @@ from tests.tools.stories import CLOSE_SECONDS, Story, role_of, shorten_redeliver
 
 NODES = 12
 POLICY = "shared-storage-stalled"
+POLICIES = frozenset({POLICY, "storage-stalled-on-a-node", "xid-79-fell-off-the-bus"})
 
 
 def test_twelve_nodes_are_one_incident_and_one_page_and_none_is_replaced(cluster: LocalCluster, story: Story) -> None:
