@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from local.kubernetes.controllers.kubelet import Kubelets
+from local.kubernetes.controllers.kubelet import Kubelets, restarts_of
 from local.kubernetes.controllers.pytorchjob import INDEX_LABEL, TYPE_LABEL, pods_of
 from local.kubernetes.errors import StatusError
 from local.kubernetes.objects import Obj, is_terminating, name_of
@@ -14,13 +14,17 @@ from local.kubernetes.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One pod of the gang. `rank` is its place among the nodes, the master's is 0."""
+    """One pod of the gang. `rank` is its place among the nodes, the master's is 0.
+
+    A container that was started again (`restarts`) is another process, so another member: its group forms anew.
+    """
 
     name: str
     uid: str
     node: str
     rank: int
     annotations: Mapping[str, str] = field(default_factory=dict, compare=False)
+    restarts: int = 0
 
 
 class Gang(Protocol):
@@ -74,6 +78,7 @@ def _by_rank(pods: list[Obj]) -> tuple[Member, ...]:
             pod["spec"]["nodeName"],
             int(label[INDEX_LABEL]) + (0 if label[TYPE_LABEL] == "master" else masters),
             pod["metadata"].get("annotations", {}),
+            restarts_of(pod),
         )
         for pod, label in zip(pods, labels, strict=True)
     ]

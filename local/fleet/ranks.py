@@ -48,16 +48,15 @@ class Ranks:
         """*header* is what every rank says of the job."""
         self._room = room
         self._header = header
-        self._ranks: dict[str, Rank] = {}  # by the pod's uid
+        self._ranks: dict[tuple[str, int], Rank] = {}  # by the pod's uid and how often its container was started again
 
     def follow(self, members: Sequence[Member]) -> None:
         """Start the ranks of new *members*, end those of pods that are gone."""
-        uids = {member.uid for member in members}
-        for uid in self._ranks.keys() - uids:
-            self._end(self._ranks.pop(uid))
-        for member in members:
-            if member.uid not in self._ranks:
-                self._ranks[member.uid] = self._start(member, len(members))
+        wanted = {_key(member): member for member in members}
+        for key in self._ranks.keys() - wanted.keys():
+            self._end(self._ranks.pop(key))
+        for key in wanted.keys() - self._ranks.keys():
+            self._ranks[key] = self._start(wanted[key], len(members))
 
     def beat(self, step: int, phase: int) -> None:
         """Let every rank beat once."""
@@ -69,7 +68,7 @@ class Ranks:
 
     def is_stuck(self, member: Member) -> bool:
         """Whether the rank of this pod holds its peers up."""
-        rank = self._ranks.get(member.uid)
+        rank = self._ranks.get(_key(member))
         return rank is not None and rank.is_stuck
 
     def of_node(self, node: str) -> Rank | None:
@@ -121,3 +120,7 @@ class Ranks:
             rank.process.wait()
         rank.link.unlink(missing_ok=True)
         rank.beat_file.unlink(missing_ok=True)
+
+
+def _key(member: Member) -> tuple[str, int]:
+    return member.uid, member.restarts
