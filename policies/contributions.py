@@ -4,18 +4,18 @@ Decides their identity and what they carry, which is bounded whatever the event 
 count, and a person to see. It must not count.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 
 from policies.clock_correction import to_ms
 from policies.contract.decisions import Contribution, Contributions, WideRule
 from policies.contract.envelope import NodeIdentity
-from policies.contract.events import FaultEvent, Scalar, cut_message
+from policies.contract.events import LONGEST_WORD, FaultEvent, brief_attributes, cut_message
 from policies.contract.identifiers import stable_id
 from policies.lasting import told_before
 
 MESSAGE_BYTES = 256
-MOST_ATTRIBUTES, LONGEST_WORD = 8, 64
+MOST_ATTRIBUTES = 8
 
 
 def contribute(
@@ -43,7 +43,7 @@ def contribute(
         count=event.count,
         distinct=distinct if len(distinct) <= LONGEST_WORD else stable_id(distinct),
         occurrence=told_before(event) if "occurrence" in event.attributes else None,
-        attributes=_brief(event.attributes),
+        attributes=brief_attributes(event.attributes, MOST_ATTRIBUTES),
         message=cut_message(event.message, MESSAGE_BYTES)[0],
     )
 
@@ -52,8 +52,3 @@ def group(rule: WideRule, scope: str, entries: Iterable[Contribution]) -> Contri
     """Return *entries* of one count, each once, in the one order."""
     known = {entry.id: entry for entry in entries}
     return Contributions.model_construct(rule=rule, scope=scope, entries=tuple(known[key] for key in sorted(known)))
-
-
-def _brief(attributes: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    kept = sorted(attributes.items())[:MOST_ATTRIBUTES]
-    return {name[:LONGEST_WORD]: value[:LONGEST_WORD] if isinstance(value, str) else value for name, value in kept}

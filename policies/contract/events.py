@@ -3,6 +3,7 @@
 It must not know the node it comes from (the envelope does) or what will be done about it.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -13,6 +14,7 @@ from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Pers
 
 MESSAGE_LIMIT_BYTES = 2048
 LONGEST_JOB_ID = 512  # a namespace, a slash and a name on Kubernetes are at most 317; it is part of keys
+LONGEST_WORD = 64  # of an attribute that is shown beside many others
 LONGEST_ADDRESS = 2048  # an S3 key has at most 1,024 bytes, a bucket's name 63
 Scalar = str | int | float | bool
 Pci = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}$")]
@@ -76,3 +78,9 @@ def cut_message(text: str, limit: int = MESSAGE_LIMIT_BYTES) -> tuple[str, bool]
     if len(raw) <= limit and len(text) <= limit:
         return raw.decode("utf-8"), False
     return raw[:limit].decode("utf-8", "ignore"), True
+
+
+def brief_attributes(attributes: Mapping[str, Scalar], most: int) -> dict[str, Scalar]:
+    """Return at most *most* of *attributes*, in few words each: what fits beside many others in an item or message."""
+    kept = sorted(attributes.items())[:most]
+    return {name[:LONGEST_WORD]: value[:LONGEST_WORD] if isinstance(value, str) else value for name, value in kept}

@@ -3,17 +3,16 @@
 It must not know an incident's status.
 """
 
-from collections.abc import Mapping
 from typing import Literal
 
 from policies.contract.base import Model
 from policies.contract.decisions import Answer, Finding
-from policies.contract.events import Scalar
+from policies.contract.events import Scalar, brief_attributes
 from policies.contract.rungs import Executor, Rung
 from policies.contract.times import Moment
 from policies.contract.vocabulary import Kind, Severity, Source
 
-MOST_ATTRIBUTES, LONGEST_WORD = 24, 64
+MOST_ATTRIBUTES = 24  # an agent names a dozen; there are 31 other notes in one item
 
 Alert = Literal["none", "notify", "page"]
 Stage = Literal[
@@ -105,14 +104,8 @@ class FindingNote(Model):
             first_observed_at=finding.first_observed_at,
             observed_at=finding.observed_at,
             late=finding.late,
-            attributes=_brief(finding.attributes),
+            attributes=brief_attributes(finding.attributes, MOST_ATTRIBUTES),
         )
-
-
-def _brief(attributes: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return what fits beside 31 other notes in one item: an agent names a dozen, in some words each."""
-    kept = sorted(attributes.items())[:MOST_ATTRIBUTES]
-    return {name[:LONGEST_WORD]: value[:LONGEST_WORD] if isinstance(value, str) else value for name, value in kept}
 
 
 class Entry(Model):

@@ -18,7 +18,7 @@ from tests.bench.triage import NODES, make_batches, make_bodies, make_triage
 
 MANY = 100_000
 RUNS = 5
-PROMISED = 1.3  # the bound: cost an event at 100,000 nodes over that at 2,000
+PROMISED = 1.3  # what may at most become of it: cost an event at 100,000 nodes over that at 2,000
 
 
 def figures() -> list[Figure]:
