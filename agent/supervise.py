@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 _FIRST_SECONDS, _LONGEST_SECONDS = 1.0, 60.0
 _RAN_WELL_SECONDS = 60.0  # a source that ran for so long was well: the next failure is a new one
+_GOES_ON_SECONDS = 5.0  # one that failed and is tried again is well no sooner: most fail at once
 _SAID_AGAIN_SECONDS = 3600.0
 
 
@@ -42,9 +43,12 @@ def keep_running(name: str, run: Callable[[threading.Event], None], stop: thread
     """Call *run* until *stop*; after a failure again, at first soon."""
     wait = _FIRST_SECONDS
     failures = _Failures(name)
+    vitals.running(name)
     while not stop.is_set():
         began = time.monotonic()
-        vitals.running(name)
+        well = threading.Timer(_GOES_ON_SECONDS, vitals.recovered, (name,))
+        well.daemon = True
+        well.start()
         try:
             run(stop)
         except BaseException as error:  # noqa: BLE001 - whatever it is, SystemExit too: the others go on, this tries again
@@ -52,6 +56,8 @@ def keep_running(name: str, run: Callable[[threading.Event], None], stop: thread
                 wait = _FIRST_SECONDS
             failures.tell(error, wait)
             vitals.failing(name, f"{type(error).__name__}: {error}")
+        finally:
+            well.cancel()
         stop.wait(wait)
         wait = min(_LONGEST_SECONDS, wait * 2)
 

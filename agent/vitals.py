@@ -37,6 +37,13 @@ class Vitals:
         """Say that *name* does its work."""
         self._put(name, "running", "")
 
+    def recovered(self, name: str) -> None:
+        """Say that *name*, if it was failing, has gone on for a while."""
+        with self._lock:
+            failing = name in self._sources and self._sources[name].state == "failing"
+        if failing:
+            self.running(name)
+
     def absent(self, name: str, reason: str) -> None:
         """Say that there is nothing here for *name* to read, and why."""
         self._put(name, "absent", reason)

@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import sys
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
 from relight_training.agree import EVERY, agreed_save
@@ -19,6 +20,7 @@ from relight_training.resume import saved
 
 log = logging.getLogger("relight_training")
 
+_WRITTEN_SECONDS = 1800.0  # for one checkpoint on a slow disk; training waits for no more of it
 _NAMES = ("lightning.pytorch", "pytorch_lightning")
 
 
@@ -130,7 +132,11 @@ def _whole(trainer: Any, *, wait: bool) -> bool:
     if executor is None:
         return True
     if wait:
-        executor.submit(int).result()  # its one thread works in order
+        try:
+            executor.submit(int).result(_WRITTEN_SECONDS)  # its one thread works in order
+        except FutureTimeoutError:
+            log.warning("the save that the agent asked for is not written after %d s", _WRITTEN_SECONDS)
+            return False
     return wait and getattr(writer, "_error", None) is None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent.host.disks import full, read_only
 from agent.host.disks.mountinfo import Mount, MountList, device_name
+from agent.host.limits import beyond
 from agent.kernel_files import read_or_empty
 from agent.polls.reading import Instant, Memory, NotMeasured, Reading
 from agent.prober.client import ProbeError
@@ -52,15 +53,16 @@ class DiskPoll:
         return [reading for reading in found if reading]
 
     def _full(self, mounts: Sequence[Mount], memory: Memory) -> list[Reading]:
-        local = [mount for mount in mounts if full.counts(mount)][:MOST_DISKS]
+        there = [mount for mount in mounts if full.counts(mount)]
+        local, left_out = there[:MOST_DISKS], beyond("disks", len(there), MOST_DISKS)
         try:
             answers = self.ask([self.mounts.reach(mount) for mount in local])
         except ProbeError:
-            return [NotMeasured(frozenset({Kind.STORAGE_FULL}))]
+            return [NotMeasured(frozenset({Kind.STORAGE_FULL})), *left_out]
         devices = {device_name(mount, self.sysfs): mount for mount in local}
         levels = full.still_there(memory.get("levels", {}), devices)
         memory["levels"] = levels
-        found: list[Reading] = []
+        found: list[Reading] = [*left_out]
         unknown: list[str] = []
         for device, mount in devices.items():
             answer = answers.get(self.mounts.reach(mount), {})

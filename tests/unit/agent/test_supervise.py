@@ -8,6 +8,7 @@ import pytest
 from agent import supervise
 from agent.logs import JsonFormatter
 from agent.vitals import Vitals
+from tests.tools.sources import eventually
 
 
 def test_a_source_that_fails_is_begun_again_and_stops_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,3 +61,24 @@ def test_a_log_line_is_one_json_object_with_what_was_given() -> None:
         "message": "lane x",
         "tries": 3,
     }
+
+
+def test_a_source_that_keeps_failing_is_never_shown_as_running_and_one_that_goes_on_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervise, "_FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(supervise, "_GOES_ON_SECONDS", 0.05)
+    stop, vitals = threading.Event(), Vitals(time.monotonic)
+    states: list[str] = []
+
+    def run(stop: threading.Event) -> None:
+        states.append(vitals.all()[0].state)
+        if len(states) < 4:
+            raise OSError(13, "Permission denied")
+        stop.wait(10)
+
+    thread = supervise.start("kernel_log", run, stop, vitals)
+    eventually(lambda: len(states) == 4 and vitals.all()[0].state == "running")
+    stop.set()
+    thread.join(5)
+    assert states == ["running", "failing", "failing", "failing"]
