@@ -10,7 +10,8 @@ import gc
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -133,11 +134,18 @@ def make_batches(bodies: Sequence[bytes]) -> list[Document]:
 
 
 def figures() -> list[Figure]:
-    """Measure the whole way, then each stage by itself, with the collector set as the function sets it."""
+    """Measure the whole way, then each stage by itself."""
+    with calm():
+        return _figures()
+
+
+@contextmanager
+def calm() -> Iterator[None]:
+    """Set the collector as the function sets it, for as long as is measured."""
     thresholds = gc.get_threshold()
     calm_collector()
     try:
-        return _figures()
+        yield
     finally:
         gc.unfreeze()
         gc.set_threshold(*thresholds)

@@ -5,16 +5,14 @@ states of all of them and to remember who was heard; what is measured is the fir
 seconds of processor time.
 """
 
-import gc
 import json
 import time
 from collections.abc import Sequence
 
-from functions.triage.collector import calm_collector
 from functions.triage.records import read_records
 from functions.triage.triage import Triage
 from tests.bench.measure import Figure, figure
-from tests.bench.triage import NODES, make_batches, make_bodies, make_triage
+from tests.bench.triage import NODES, calm, make_batches, make_bodies, make_triage
 
 MANY = 100_000
 RUNS = 5
@@ -22,14 +20,9 @@ PROMISED = 1.3  # what may at most become of it: cost an event at 100,000 nodes 
 
 
 def figures() -> list[Figure]:
-    """Measure both, with the collector set as the function sets it."""
-    thresholds = gc.get_threshold()
-    calm_collector()
-    try:
+    """Measure both."""
+    with calm():
         return _figures()
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*thresholds)
 
 
 def _figures() -> list[Figure]:

@@ -10,8 +10,9 @@ import pytest
 
 from agent.gpu.nvml.fake import MemoryGpus
 from agent.gpu.nvml.reader import DriverHungError, GpuReader, NvmlRefusedError, ProbeReader
-from agent.gpu.nvml.snapshot import DRIVER_NOT_LOADED, GPU_IS_LOST, Detail, Fabric, Gpu, GpuEvent, Link
+from agent.gpu.nvml.snapshot import DRIVER_NOT_LOADED, GPU_IS_LOST, Gpu, GpuEvent
 from agent.prober.client import Prober
+from tests.tools.nvml.gpus import gpu
 from tests.tools.nvml.state import HEALTHY, XID, NvmlState, needs_compiler, pci_of, prober, uuid_of
 from tests.tools.sources import eventually
 
@@ -84,42 +85,8 @@ class Real:
 
 
 def healthy(index: int) -> Gpu:
-    links = tuple(Link(number, active=True, replays=0, recoveries=0, crc=0) for number in range(18))
-    detail = Detail(
-        ecc_corrected=0,
-        ecc_corrected_ever=0,
-        ecc_uncorrected_ever=0,
-        sram_exceeded=False,
-        rows_remapped=0,
-        temperature=41,
-        slowdown_temperature=89,
-        margin=46,
-        slowdown_margin=-2,
-        memory_temperature=48,
-        memory_limit=95,
-        width=16,
-        full_width=16,
-        generation=5,
-        full_generation=5,
-        pcie_replays=0,
-        busy=97,
-        links=links,
-        fabric=Fabric(3, 0, 0xAA),
-    )
-    return Gpu(
-        index,
-        uuid_of(index),
-        pci_of(index),
-        f"165{index:07d}",
-        HEALTHY["name"],
-        reasons=0,
-        ecc_uncorrected=0,
-        ecc_uncorrected_dram=0,
-        remap_pending=False,
-        remap_failed=False,
-        recovery_action=0,
-        detail=detail,
-    )
+    """Return one as a whole look tells it: what only informs is there as well."""
+    return gpu(index, {"rows_remapped": 0, "slowdown_temperature": 89}, name=HEALTHY["name"])
 
 
 def xid_event(index: int, xid: int) -> GpuEvent:
