@@ -3,9 +3,8 @@
 import pytest
 
 from policies.contract.events import Component
-from policies.contract.vocabulary import Action, ComponentType, EvidenceRule, Kind, PolicyMode, Severity
+from policies.contract.vocabulary import Action, ComponentType, EvidenceRule, Kind, Severity
 from policies.model import Policy
-from policies.notices import notices
 from tests.tools.shipped_faults import Fault
 from tests.tools.shipped_host_faults import AWS, HOSTS, RUNS, rank_log
 from tests.tools.shipped_stories import TOUCHING, Told, fired, judged, lead, policies_by_name, polled, rulebook
@@ -47,22 +46,6 @@ def test_these_policies_fire_and_this_act_leads(fault: Fault) -> None:
     found = judged(fault.told, fault.instance_type)
     assert fired(found) == fault.fires
     assert lead(found) == (fault.by, fault.act)
-
-
-@by_name
-def test_what_touches_a_node_or_a_run_ships_in_shadow_and_what_only_tells_is_armed(policy: Policy) -> None:
-    touches = TOUCHING & {*policy.do, *policy.otherwise}
-    assert policy.mode is (PolicyMode.SHADOW if touches else PolicyMode.ACTIVE)
-
-
-@by_name
-def test_everything_it_asks_for_is_carried_out_today(policy: Policy) -> None:
-    assert [str(note) for note in notices(policy)] == []
-
-
-@by_name
-def test_its_examples_show_both_when_it_fires_and_when_it_does_not(policy: Policy) -> None:
-    assert {example.findings > 0 for example in policy.examples} == {True, False}
 
 
 @by_name
