@@ -7,6 +7,7 @@ import json
 
 from pydantic import BaseModel
 
+from policies.contract.archive import HappeningLine, RecordLine
 from policies.contract.decisions import (
     Answer,
     AskMessage,
@@ -33,6 +34,8 @@ WIRE_FORMS: dict[str, type[BaseModel]] = {
     "answer": Answer,
     "rung_report": RungReport,
     "rung_request": RungRequest,
+    "archived_record": RecordLine,
+    "archived_happening": HappeningLine,
 }
 
 
