@@ -1,6 +1,10 @@
 """Both lanes' records are read as Lambda hands them over."""
 
+import base64
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.triage.records import read_records
 from functions.triage.settings import Settings
@@ -33,6 +37,14 @@ def test_data_that_is_no_base64_is_kept_to_be_rejected_by_sight() -> None:
     event = kinesis_event(b"x")
     event["Records"][0]["kinesis"]["data"] = "a"
     assert read_records(event)[0].body == b"a"
+
+
+@given(body=st.binary(max_size=200), broken=st.sampled_from(["", "\n", " ", "\r\n"]))
+def test_the_bytes_are_those_that_were_put(body: bytes, broken: str) -> None:
+    event = kinesis_event(b"x")
+    data = base64.b64encode(body).decode()
+    event["Records"][0]["kinesis"]["data"] = data[:4] + broken + data[4:]
+    assert read_records(event)[0].body == body
 
 
 def test_no_records_are_no_records() -> None:
