@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.errors import BadInputError
 from policies.contract.events import FaultEvent
+from policies.contract.progress import MOST_JOBS, JobProgress
 from policies.contract.times import Moment
 
 SCHEMA_VERSION = 1
@@ -39,7 +40,7 @@ class Envelope(Model):
     """Events of one node in the order of ``seq``; empty is a heartbeat, and then ``first_seq`` is the next one to come.
 
     ``first_seq`` is the seq of the first event. Events of one envelope may leave gaps (the overflow lane carries only
-    severities of error and above).
+    severities of error and above). ``jobs`` tells how jobs go whose first rank is here: about each heartbeat.
     """
 
     schema_version: Literal[1] = 1
@@ -49,6 +50,7 @@ class Envelope(Model):
     sent_at: Moment
     agent_version: str = ""
     events: tuple[FaultEvent, ...] = ()
+    jobs: Annotated[tuple[JobProgress, ...], Field(max_length=MOST_JOBS)] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _parse_leniently(data: dict[str, Any]) -> ParsedEnvelope:
         msg = "events is not a list."
         raise BadInputError(msg, hint="Send one envelope a record.")
     try:
-        shell = Envelope.model_validate_json(json.dumps({**data, "events": []}))
+        shell = Envelope.model_validate_json(json.dumps({**data, "events": [], "jobs": _jobs(data.get("jobs"))}))
     except ValidationError as error:
         msg = f"the envelope is malformed: {explain(error)}."
         raise BadInputError(msg, hint="Check the sender's version.") from None
@@ -113,6 +115,19 @@ def _parse_leniently(data: dict[str, Any]) -> ParsedEnvelope:
         except ValidationError as error:
             bad.append(_rejected(raw, explain(error)))
     return ParsedEnvelope(shell.model_copy(update={"events": tuple(good)}), tuple(bad))
+
+
+def _jobs(raw: object) -> list[Any]:
+    """Return what is right of *raw*: a remark is said again half a minute later, and is worth no event beside it."""
+    return [one for one in raw if _is_progress(one)][:MOST_JOBS] if isinstance(raw, list) else []
+
+
+def _is_progress(raw: object) -> bool:
+    try:
+        JobProgress.model_validate_json(json.dumps(raw))
+    except ValidationError:
+        return False
+    return True
 
 
 def _rejected(raw: object, reason: str) -> RejectedEvent:

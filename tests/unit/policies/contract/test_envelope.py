@@ -146,3 +146,13 @@ def test_what_is_printed_travels_whole_in_characters_that_queues_take(text: str)
     wire = parse_envelope(_body(events=[{**EVENT, "message": text}])).envelope.to_json()
     assert not {"\ufffe", "\uffff"} & set(wire)
     assert parse_envelope(wire.encode()).envelope.events[0].message == text
+
+
+def test_how_jobs_go_travels_beside_events_and_a_remark_that_is_wrong_spoils_nothing() -> None:
+    right = {"id": "train/llama", "orchestrator": "eks", "step": 9100, "saved_step": 9000, "saved_ago": 61.5}
+    wrong: list[object] = [{"id": "x", "step": -1}, {"id": "y", "saved_ago": "NaN"}, 7]
+    for jobs in ([right], [*wrong, right]):
+        told = parse_envelope(_body(jobs=jobs)).envelope
+        assert [(one.id, one.step, one.saved_ago) for one in told.jobs] == [("train/llama", 9100, 61.5)]
+        assert len(told.events) == 1
+    assert parse_envelope(_body(jobs="none")).envelope.jobs == ()
