@@ -19,13 +19,16 @@ def beat_bytes(
     step: int = -1,
     phase: int = Phase.TRAIN,
     saved: tuple[int, int] = (0, -1),
+    saves: tuple[int, float, int] = (0, 0.0, -1),
+    own: float = 0.0,
     **header: object,
 ) -> bytes:
-    """Return a beat file's 4096 bytes; *at* is seconds since boot."""
+    """Return a beat file's 4096 bytes; *at* is seconds since boot; *saves*: how many, when, which step."""
     told = {"pid": pid, "pid_namespace": NAMESPACE, **header}
     raw = json.dumps({name: value for name, value in told.items() if value is not None}).encode()
     data = bytearray(4096)
     struct.pack_into("<8sI4xQQqI4xQq", data, 0, b"RLBEAT01", len(raw), beats, int(at * 1e9), step, phase, *saved)
+    struct.pack_into("<QQqQ", data, 64, saves[0], int(saves[1] * 1e9), saves[2], int(own * 1e9))
     data[512 : 512 + len(raw)] = raw
     return bytes(data)
 

@@ -24,9 +24,13 @@ from relight_training.layout import (
     HEADER_LENGTH_AT,
     HEADER_LIMIT,
     MAGIC,
+    OWN,
     PHASE,
     REQUEST,
+    SAVE_AT,
+    SAVE_STEP,
     SAVED_STEP,
+    SAVES,
     SIZE,
     STARTING,
     STEP,
@@ -57,9 +61,10 @@ class BeatFile:
         self._seen = 0
         self._look_at = 0
 
-    def beat(self, step: int | None, phase: int | None) -> bool:
-        """Write one beat; None leaves a field as it is. TypeError or ValueError for a step that is no i64.
+    def beat(self, step: int | None, phase: int | None, own: float | None = None) -> bool:
+        """Write one beat; None leaves a field as it is, *own* seconds are added to those before.
 
+        TypeError or ValueError for a step that is no i64, or seconds that are none.
         False when the file is no longer where the agent would find it, which is looked at each ten seconds.
         """
         if step is not None:
@@ -68,6 +73,8 @@ class BeatFile:
                 phase = TRAIN
         if phase is not None:
             self._words[PHASE] = phase
+        if own is not None:
+            self._unsigned[OWN] += int(own * 1e9)
         now = self._unsigned[BEAT_AT] = _now(_CLOCK)
         self._beats += 1
         self._unsigned[BEATS] = self._beats  # last: whoever sees the count change sees the rest
@@ -91,10 +98,18 @@ class BeatFile:
             self._signed[SAVED_STEP] = step
             self._unsigned[FULFILLED] = token  # after the step, which it vouches for
 
+    def saved(self, step: int) -> None:
+        """Say that everything up to *step* is saved, asked for or not."""
+        self._signed[SAVE_STEP] = step
+        self._unsigned[SAVE_AT] = _now(_CLOCK)
+        self._unsigned[SAVES] += 1  # last, as in a beat
+
     def take_over(self, before: BeatFile) -> None:
         """Say what *before* said last, whose file somebody removed."""
         self._signed[STEP], self._words[PHASE] = before._signed[STEP], before._words[PHASE]
         self._seen = before._seen
+        self._unsigned[OWN], self._signed[SAVE_STEP] = before._unsigned[OWN], before._signed[SAVE_STEP]
+        self._unsigned[SAVE_AT], self._unsigned[SAVES] = before._unsigned[SAVE_AT], before._unsigned[SAVES]
         self.fulfil(before._signed[SAVED_STEP], before._unsigned[FULFILLED] or None)
 
     def end(self) -> None:
@@ -150,5 +165,6 @@ def _page(header: bytes) -> bytes:
     struct.pack_into("<q", page, STEP * 8, UNKNOWN_STEP)
     struct.pack_into("<I", page, PHASE * 4, STARTING)
     struct.pack_into("<q", page, SAVED_STEP * 8, UNKNOWN_STEP)
+    struct.pack_into("<q", page, SAVE_STEP * 8, UNKNOWN_STEP)
     page[HEADER_AT : HEADER_AT + len(header)] = header
     return bytes(page)

@@ -46,10 +46,12 @@ class _Process:
 _process = _Process()
 
 
-def beat(step: int | None = None, phase: str | None = None) -> None:
+def beat(step: int | None = None, phase: str | None = None, own: float | None = None) -> None:
     """Say that this process is alive: *step* of the optimizer, *phase* of layout.PHASES; None leaves what was said.
 
-    Some hundred nanoseconds. The phase holds until another is given; a step ends ``starting`` and ``ended`` by itself.
+    *own*: seconds since the last beat in which this rank waited for no other, reading its batch say; where ranks go in
+    step it is all that tells the slow one from those that wait for it. Some hundred nanoseconds. The phase holds until
+    another is given; a step ends ``starting`` and ``ended`` by itself.
     """
     try:
         file = _process.file
@@ -57,7 +59,7 @@ def beat(step: int | None = None, phase: str | None = None) -> None:
             file = _open()
             if file is None:
                 return
-        if not file.beat(step, None if phase is None else PHASES[phase]):
+        if not file.beat(step, None if phase is None else PHASES[phase], own):
             _again(file)
     except Exception as error:  # noqa: BLE001 - training must not learn of our troubles
         _beat_without(step, phase, error)
@@ -76,10 +78,11 @@ def save_requested() -> int | None:
 
 
 def fulfil(step: int, token: int | None = None) -> None:
-    """Tell the agent that *step* is saved whole, on the request *token* (None: the last that was seen)."""
+    """Tell the agent that *step* is saved whole, and that this answers the request *token* (None: the last seen)."""
     file = _process.file
     try:
         if file is not None:
+            file.saved(step)
             file.fulfil(step, token)
     except Exception as error:  # noqa: BLE001 - as above
         _say_once("saved", f"saved({step!r}) was not understood: {error}. Pass the step as a whole number.")

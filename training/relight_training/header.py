@@ -17,10 +17,12 @@ from relight_training.layout import HEADER_LIMIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Header = dict[str, Union[str, int]]  # an alias is evaluated, by Python 3.9 too, which has no `str | int`
+Header = dict[str, Union[str, int, float]]  # an alias is evaluated, by Python 3.9 too, which has no `str | int`
 
 RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 LOCAL_RANKS = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
+VALUE = "RELIGHT_JOB_VALUE"
+LARGEST_VALUE = 1e15
 WORLD_SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _POD_OF_JOB = re.compile(r"^([a-z0-9](?:[-a-z0-9]{0,200}[a-z0-9])?)-(?:master|worker)-[0-9]{1,6}(?:[.:]|$)")
 _NAMESPACE_OF_ADDRESS = re.compile(r"^[^.:]+\.([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)(?:\.svc|[.:]|$)")
@@ -31,12 +33,13 @@ _LONG = 253  # the longest name that Kubernetes and DNS know
 def describe(environ: Mapping[str, str], namespace_file: str = "") -> Header:
     """Return what *environ* tells; *namespace_file* is the text of the pod's service account namespace, if any."""
     namespace = environ.get("POD_NAMESPACE") or namespace_file.strip() or None
-    found: dict[str, str | int | None] = {
+    found: dict[str, str | int | float | None] = {
         **_job(environ, namespace),
         "rank": number(environ, RANKS),
         "local_rank": number(environ, LOCAL_RANKS),
         "world_size": number(environ, WORLD_SIZES),
         "checkpoint": environ.get("RELIGHT_CHECKPOINTS") or None,
+        "value": _value(environ.get(VALUE, "")),
         **(_pod(environ, namespace) if _in_kubernetes(environ) else {}),
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -49,6 +52,15 @@ def number(environ: Mapping[str, str], names: Iterable[str]) -> int | None:
         if value.isascii() and value.isdigit() and len(value) <= 9:  # noqa: PLR2004 - more would be no rank
             return int(value)
     return None
+
+
+def _value(text: str) -> float | None:
+    """Return how dear the job is to its operator; more than LARGEST_VALUE would mean nothing any more."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value <= LARGEST_VALUE else None
 
 
 def encode(header: Header) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from typing import Any
 
 from relight_training.agree import EVERY, agreed_save
@@ -34,6 +35,7 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         self._saved: tuple[int, str, int | None] | None = None
         self._training = False
         self._first = True
+        self._stepped: float | None = None
 
     def on_init_end(self, args: Any, *_: Any, **__: Any) -> None:
         """Make the file, with the ranks that the Trainer knows."""
@@ -46,8 +48,10 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         beat(step=state.global_step, phase="compile")
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
-        """Leave whatever was before, a save say."""
-        beat(phase="compile" if self._first else "train")
+        """Leave whatever was before, a save say; since the last step's end this rank has read its batches."""
+        own = None if self._stepped is None else time.monotonic() - self._stepped
+        self._stepped = None
+        beat(phase="compile" if self._first else "train", own=own)
 
     def on_substep_end(self, *_: Any, **__: Any) -> None:
         """Beat within a step that accumulates gradients."""
@@ -60,11 +64,14 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         token = agreed_save(state.global_step, self._every) if self._every else None
         if token is not None:
             self._token, control.should_save = token, True
-        beat(step=state.global_step, phase=_next(control))
+        follows = _next(control)
+        beat(step=state.global_step, phase=follows)
+        self._stepped = time.monotonic() if follows == "train" else None
         return control
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Tell what the Trainer does next."""
+        self._stepped = None
         beat(phase=_next(control))
 
     def on_prediction_step(self, *_: Any, **__: Any) -> None:

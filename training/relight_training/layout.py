@@ -15,6 +15,10 @@ BEAT_AT = 24 // 8
 STEP = 32 // 8
 FULFILLED = 48 // 8
 SAVED_STEP = 56 // 8
+SAVES = 64 // 8
+SAVE_AT = 72 // 8
+SAVE_STEP = 80 // 8
+OWN = 88 // 8
 REQUEST = 256 // 8
 # The only 4-byte field, counted in fields of 4 bytes.
 PHASE = 40 // 4

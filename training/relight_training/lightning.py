@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import sys
+import time
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
@@ -43,6 +44,7 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         self._first = True
         self._written = ""
         self._tried: int | None = None
+        self._stepped: float | None = None
 
     def setup(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Make the file, with the ranks that the trainer knows."""
@@ -55,25 +57,33 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
         beat(step=trainer.global_step, phase="compile")
 
     def on_train_batch_start(self, trainer: Any, *_: Any, **__: Any) -> None:
-        """Leave whatever was before, a save say; if it was one of Lightning's own, it is whole now."""
+        """Leave whatever was before, a save say; if it was one of Lightning's own, it is whole now.
+
+        Since the last batch's end this rank has read its next one, unless something else came between.
+        """
+        own = None if self._stepped is None else time.monotonic() - self._stepped
+        self._stepped = None
         self._note(trainer)
-        beat(phase="compile" if self._first else "train")
+        beat(phase="compile" if self._first else "train", own=own)
 
     def on_train_batch_end(self, trainer: Any, *_: Any, **__: Any) -> None:
         """Tell the step; save when that is asked for and gradients are not half accumulated."""
         self._first = False
         step = trainer.global_step
         beat(step=step, phase="train")
+        self._stepped = time.monotonic()
         if step == self._step:
             return
         self._step = step
         token = agreed_save(step, self._every) if self._every else None
+        self._stepped = time.monotonic()  # it may have waited for the others' answer
         if token is not None and token != self._tried:
             self._tried = token  # on all ranks alike: one that failed is not tried again
             self._save(trainer, step, token)
 
     def on_save_checkpoint(self, *_: Any, **__: Any) -> None:
         """Tell the phase: Lightning calls this before each save, its own and ours."""
+        self._stepped = None
         beat(phase="save")
 
     def on_sanity_check_start(self, *_: Any, **__: Any) -> None:
@@ -82,6 +92,7 @@ class RelightCallback(_base()):  # type: ignore[misc]  # a class that mypy does 
 
     def on_validation_start(self, *_: Any, **__: Any) -> None:
         """Tell the phase."""
+        self._stepped = None
         beat(phase="evaluate")
 
     def on_validation_batch_end(self, *_: Any, **__: Any) -> None:

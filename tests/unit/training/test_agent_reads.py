@@ -44,3 +44,19 @@ def test_the_agent_asks_and_training_answers(folder: Path) -> None:
     saved(42)
     (file,) = read_beats(folder)
     assert (file.beat.saved_token, file.beat.saved_step) == (2**63, 42)
+
+
+def test_the_agent_hears_of_each_save_and_of_what_a_rank_did_on_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELIGHT_JOB_VALUE", "2.5")
+    beat(step=1, own=0.25)
+    before = read_beats(folder)[0].beat
+    assert (before.saves, before.save_step, before.value) == (0, None, 2.5)
+    saved(7)
+    saved(9)
+    beat(own=0.5)
+    after = read_beats(folder)[0].beat
+    assert (after.saves, after.save_step, after.own) == (2, 9, 750_000_000)
+    assert before.at <= after.save_at <= after.at
+    assert (after.saved_token, after.saved_step) == (0, None)

@@ -51,6 +51,10 @@ KUBERNETES = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
         ),
         ({"RELIGHT_JOB": "a/b", "RELIGHT_ORCHESTRATOR": "slurm"}, {"job": "a/b", "orchestrator": "slurm"}),
         ({"RELIGHT_CHECKPOINTS": "s3://b/run"}, {"checkpoint": "s3://b/run"}),
+        ({"RELIGHT_JOB_VALUE": "12"}, {"value": 12.0}),
+        ({"RELIGHT_JOB_VALUE": "nan"}, {}),
+        ({"RELIGHT_JOB_VALUE": "-1"}, {}),
+        ({"RELIGHT_JOB_VALUE": "dear"}, {}),
         ({"RANK": "-1", "LOCAL_RANK": "", "WORLD_SIZE": "9" * 30}, {}),
     ],
 )

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from agent.job.beat_files import read_beats
 from relight_training.layout import PHASES
 from tests.tools import fake_hf
 from tests.tools.beat_files import ask, look, only_file
@@ -94,6 +95,18 @@ def test_the_trainers_own_saves_are_noted(library: ModuleType, folder: Path, tmp
     (tmp_path / "out").mkdir()
     Trainer(library.RelightCallback(), tmp_path / "out").train(4, save_every=2)
     assert '"path": "checkpoint-4"' in (tmp_path / "out" / "relight-progress.json").read_text()
+
+
+def test_what_lies_between_two_steps_is_the_ranks_own_unless_it_saves(
+    library: ModuleType, folder: Path, tmp_path: Path
+) -> None:
+    trainer = Trainer(library.RelightCallback(), tmp_path)
+    trainer.train(4, save_every=1)
+    (reads,) = [one.beat for one in read_beats(folder)]
+    assert (reads.saves, reads.save_step, reads.own) == (4, 4, 0)
+    trainer.train(4)
+    (reads,) = [one.beat for one in read_beats(folder)]
+    assert 0 < reads.own < 10_000_000_000
 
 
 def test_where_transformers_is_missing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from agent.job.beat_files import read_beats
 from relight_training.layout import PHASES
 from tests.tools import fake_lightning
 from tests.tools.beat_files import ask, look, only_file
@@ -134,6 +135,18 @@ def test_the_trainers_ranks_are_in_the_header(library: ModuleType, folder: Path,
     trainer.fit(1)
     assert look(only_file(folder)).header.items() >= {"rank": 9, "local_rank": 1, "world_size": 16}.items()
     assert not list(tmp_path.rglob("relight-progress.json"))
+
+
+def test_what_lies_between_two_steps_is_the_ranks_own_unless_it_saves(
+    library: ModuleType, folder: Path, tmp_path: Path
+) -> None:
+    trainer = Trainer(library.RelightCallback(), tmp_path)
+    trainer.fit(4, save_every=1)
+    (reads,) = [one.beat for one in read_beats(folder)]
+    assert (reads.saves, reads.save_step, reads.own) == (4, 4, 0)
+    trainer.fit(4)
+    (reads,) = [one.beat for one in read_beats(folder)]
+    assert 0 < reads.own < 10_000_000_000
 
 
 def test_where_lightning_is_missing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
