@@ -16,6 +16,7 @@ from policies.contract.events import Component, FaultEvent
 from policies.contract.vocabulary import Kind
 from policies.dwell import LONGEST_BOOT, Condition, Dwell
 from policies.dwell_details import keep, restore
+from policies.facts.snapshot import Facts
 from policies.findings import Matched, build_finding, scope_of
 from policies.lasting import told_before
 from policies.node_state import NodeState
@@ -77,14 +78,14 @@ class Dwelling:
         same = [key for key, newest in others if newest and (newest[5] or {}).get("uuid") == component.uuid]
         return [own, *(key for key in same if key != own)]
 
-    def findings(self, now: datetime) -> list[Finding]:
-        """Return those that have held for so long and were not told."""
+    def findings(self, now: datetime, known: Facts) -> list[Finding]:
+        """Return those that have held for so long and were not told, with what is *known* of what they ask."""
         found: list[Finding] = []
         for key in self.state.dwells:
             rule = self.rulebook.lasting.get(key.partition("|")[0])
             told = self._told(rule, key) if rule else None
             if told is not None:
-                found.append(build_finding(*told, now))
+                found.append(build_finding(*told, now, known))
         return found
 
     def _told(self, rule: Rule, key: str) -> tuple[Matched, Fulfilled] | None:

@@ -5,7 +5,7 @@ order in which envelopes arrive, nor on how often. It must not read a clock or w
 """
 
 from collections import Counter as Tally
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -21,6 +21,7 @@ from policies.dwelling import Dwelling
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
 from policies.findings import Matched, build_finding, keep_message, scope_of
+from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.lasting import Lasting, told_before
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
@@ -79,12 +80,12 @@ def evaluate(
     state: str,
     rulebook: Rulebook,
     now: datetime,
-    snapshot: Mapping[str, str | int | float | bool] | None = None,
+    snapshot: Facts = NOTHING_KNOWN,
 ) -> Evaluation:
     """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise."""
     loaded = NodeState.load(state)
     node = loaded or NodeState()
-    work = _Work(node, rulebook, snapshot or {}, Dwelling(node, rulebook), Cancelling(node, rulebook))
+    work = _Work(node, rulebook, snapshot, Dwelling(node, rulebook), Cancelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
         work.take(index, delivery)
     if node.has_dwells:
@@ -96,7 +97,7 @@ def evaluate(
 class _Work:
     state: NodeState
     rulebook: Rulebook
-    snapshot: Mapping[str, str | int | float | bool]
+    snapshot: Facts
     dwelling: Dwelling
     cancelling: Cancelling
     matched: dict[str, Matched] = field(default_factory=dict)
@@ -202,9 +203,9 @@ class _Work:
 
     def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
         findings = [
-            *(self.dwelling.findings(now) if self.state.has_dwells else ()),
+            *(self.dwelling.findings(now, self.snapshot) if self.state.has_dwells else ()),
             *(
-                build_finding(matched, window, now)
+                build_finding(matched, window, now, self.snapshot)
                 for key, matched in self.matched.items()
                 for window in self.state.touched_counters[key].fulfilled(matched.rule.measure, matched.rule.revision)
             ),

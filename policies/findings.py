@@ -12,6 +12,7 @@ from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent, cut_message
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import ComponentType
+from policies.facts.snapshot import NOTHING_KNOWN, Facts, told
 from policies.rulebook import Rule
 from policies.windows import LATENESS_MS, Fulfilled
 
@@ -47,8 +48,8 @@ def scope_of(component: Component | None) -> str:
     return f"{component.type}:{name}:{component.link}" if counts_links else f"{component.type}:{name}"
 
 
-def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding:
-    """Return the finding that *window* stands for, decided at *now*."""
+def build_finding(matched: Matched, window: Fulfilled, now: datetime, known: Facts = NOTHING_KNOWN) -> Finding:
+    """Return the finding that *window* stands for, decided at *now*; it keeps what its rule asked of the *known*."""
     rule, event, node = matched.rule, matched.event, matched.node
     start = _moment(window.start)
     generation = generation_of(node.instance_id)
@@ -73,6 +74,7 @@ def build_finding(matched: Matched, window: Fulfilled, now: datetime) -> Finding
         event_ids=window.event_ids[:MOST_EVENT_IDS],
         messages=tuple(matched.messages),
         attributes=event.attributes,
+        facts=told(known, rule.facts, event, node) if rule.facts else {},
     )
 
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from policies.contract.recoveries import ENDS
 from policies.contract.vocabulary import Action
-from policies.coordination.plan import CARRIED_OUT
+from policies.coordination.plan import CARRIED_OUT, MAYBE_DEAD
 from policies.expressions.checker import pinned
+from policies.expressions.paths import paths
 from policies.expressions.tokens import tokenise
 from policies.model import LimitRule, Policy
 from policies.problems import Problem
 
-NEVER_THERE = ("node.in_maintenance",)  # no agent tells it
+OF_A_RUN = ("job.", "neighbours.same_kind_job")
 
 
 def notices(policy: Policy) -> list[Problem]:
@@ -23,8 +24,8 @@ def notices(policy: Policy) -> list[Problem]:
         *_nobody("do", policy.do),
         *_nobody("otherwise", policy.otherwise),
         *(each for name, rule in policy.limits.items() for each in _limited(name, rule)),
-        *_unanswered("when", policy.when),
-        *_unanswered("unless", policy.unless or ""),
+        *_jobless(policy, "when", policy.when),
+        *_jobless(policy, "unless", policy.unless or ""),
         *_endless(policy),
     ]
 
@@ -53,7 +54,12 @@ def _endless(policy: Policy) -> Iterator[Problem]:
         yield Problem.of("for", f"nothing tells that {', '.join(endless)} is over.", hint)
 
 
-def _unanswered(field: str, condition: str) -> Iterator[Problem]:
-    for member in NEVER_THERE:
-        if member in condition:
-            yield Problem.of(field, f"{member} is never there today.", "What needs it is unanswered.")
+def _jobless(policy: Policy, field: str, condition: str) -> Iterator[Problem]:
+    """What is asked about a run, of kinds that are told by who knows no run."""
+    kinds = pinned(tokenise(policy.when), "event.kind")
+    if not kinds or not kinds <= MAYBE_DEAD:
+        return
+    asked = sorted({path.member for path in paths(tokenise(condition)) if path.member.startswith(OF_A_RUN)})
+    for member in asked:
+        reason = f"{member} is never there: {min(map(str, kinds))} is told by who knows no run."
+        yield Problem.of(field, reason, "What needs it is unanswered.")

@@ -13,6 +13,9 @@ from policies.contract.recoveries import may_end
 from policies.contract.vocabulary import EvidenceRule, Kind, PolicyMode
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.members import Reader, reader_of
+from policies.expressions.paths import paths
+from policies.expressions.tokens import tokenise
+from policies.facts.registry import FACTS, documents_of
 from policies.lasting import KEPT_MS
 from policies.model import Policy
 from policies.scopes import BY_PATH, WIDE
@@ -49,6 +52,8 @@ class Rule:
     asks_path: bool = False  # where the node is in the network matters to it
     cancel_when: Expression | None = None
     heals: bool = False  # a healthy observation takes its reason away
+    facts: tuple[str, ...] = ()  # the members it asks for that no event tells
+    asks_facts: frozenset[str] = frozenset()  # the documents that answer them, by name
 
 
 Candidates = tuple[tuple[Rule, Expression | None], ...]
@@ -67,6 +72,7 @@ class Rulebook:
     _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
     asks_path: bool = False  # one of them does
     may_end: bool = False  # something takes the reason of one of them away
+    asks_facts: bool = False  # one of them does
     _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
     _news: dict[Kind, bool] = field(default_factory=dict, repr=False)
     _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
@@ -149,6 +155,7 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
         xids,
         asks_path=any(rule.asks_path for rule in rules),
         may_end=any(rule.heals or rule.cancel_when for rule in rules),
+        asks_facts=any(rule.asks_facts for rule in rules),
     )
 
 
@@ -161,6 +168,7 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
     policy, count = accepted.policy, accepted.policy.count
     plan = policy.plan(accepted.revision)
     return Rule(
+    facts = _facts(policy)
         name=policy.name,
         revision=accepted.revision,
         hash=accepted.hash,
@@ -182,9 +190,18 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         heals=(policy.evidence is EvidenceRule.PROBE or policy.dwell is not None) and count.per not in WIDE,
     )
 
+        facts=facts,
+        asks_facts=documents_of(facts),
 
 def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
     count = accepted.policy.count
+def _facts(policy: Policy) -> tuple[str, ...]:
+    """Return the members that its conditions ask for and that no event tells."""
+    texts = filter(None, (policy.when, policy.unless, policy.cancel_when))
+    named = {path.member for text in texts for path in paths(tokenise(text))}
+    return tuple(sorted(named & FACTS.keys()))
+
+
     per = next((each for each in WIDE if each == count.per), None)
     if per is None:
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 import boto3
 
+from functions.adapters.facts import DynamoFacts
 from functions.adapters.node_states import WORKERS, DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.rejects import AwsRejects
@@ -17,6 +18,7 @@ from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.adapters.topology import DynamoTopology
 from functions.clients import bounded
 from functions.triage.collector import calm_collector
+from functions.triage.facts import FactBook
 from functions.triage.places import Places
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
@@ -50,6 +52,7 @@ def wire() -> Triage:
         seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock), settings.seen_interval),
         telemetry=TELEMETRY,
         clock=clock,
+        facts=FactBook(DynamoFacts(dynamodb, settings.fleet_table), TELEMETRY),
         places=Places(DynamoTopology(dynamodb, settings.fleet_table)),
     )
 

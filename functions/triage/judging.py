@@ -11,6 +11,7 @@ from functions.ports.triage import NodeKey, Reject, StoredState
 from functions.triage.sorting import Arrival, reject_record
 from policies.contract.errors import BadInputError
 from policies.evaluator import Evaluation, evaluate
+from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.node_state import UNREADABLE
 from policies.rulebook import Rulebook
 
@@ -20,13 +21,14 @@ def judge(
     stored: Mapping[NodeKey, StoredState],
     rulebook: Rulebook,
     now: datetime,
+    facts: Mapping[NodeKey, Facts],
 ) -> tuple[dict[NodeKey, Evaluation], list[Reject]]:
     """Return what became of each node that could be judged, and the records of those that could not."""
     judged: dict[NodeKey, Evaluation] = {}
     spoilt: list[Reject] = []
     for key, arrivals in nodes.items():
         try:
-            judged[key] = _judge(arrivals, stored[key].text, rulebook, now)
+            judged[key] = _judge(arrivals, stored[key].text, rulebook, now, facts.get(key, NOTHING_KNOWN))
         except Exception as error:  # noqa: BLE001 - see above: whatever it is, it is this node's alone
             broken = BadInputError(
                 f"judging it broke ({type(error).__name__}: {str(error)[:200]}).",
@@ -36,11 +38,11 @@ def judge(
     return judged, spoilt
 
 
-def _judge(arrivals: Sequence[Arrival], state: str, rulebook: Rulebook, now: datetime) -> Evaluation:
+def _judge(arrivals: Sequence[Arrival], state: str, rulebook: Rulebook, now: datetime, facts: Facts) -> Evaluation:
     deliveries = [one.delivery for one in arrivals]
     try:
-        return evaluate(deliveries, state=state, rulebook=rulebook, now=now)
+        return evaluate(deliveries, state=state, rulebook=rulebook, now=now, snapshot=facts)
     except Exception:
         if not state:
             raise
-        return evaluate(deliveries, state=UNREADABLE, rulebook=rulebook, now=now)
+        return evaluate(deliveries, state=UNREADABLE, rulebook=rulebook, now=now, snapshot=facts)

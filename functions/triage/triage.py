@@ -17,6 +17,7 @@ from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject
 from functions.triage.adding import pack_contributions
 from functions.triage.batching import pack
 from functions.triage.ending import pack_cancellations
+from functions.triage.facts import FactBook
 from functions.triage.judging import judge
 from functions.triage.places import Places
 from functions.triage.records import Record
@@ -44,6 +45,7 @@ class Triage:
     telemetry: Telemetry
     clock: Callable[[], datetime]
     places: Places | None = None  # without it a node is where its envelopes say
+    facts: FactBook | None = None  # without it nothing is known that no event tells
 
     def handle(self, records: Sequence[Record]) -> Sequence[str]:
         """Return the failure ids of the records whose nodes could not be committed.
@@ -91,7 +93,8 @@ class Triage:
         """Read, judge, have the effects, commit; return the nodes that conflicted and those that took no write."""
         stored = self.states.load(nodes.keys(), now)
         placed = self.places.fill(nodes, rulebook, now) if self.places else nodes
-        judged, spoilt = judge(placed, stored, rulebook, now)
+        facts = self.facts.of(nodes, rulebook, now) if self.facts else {}
+        judged, spoilt = judge(placed, stored, rulebook, now, facts)
         self._reject([*_rejects(nodes, judged), *spoilt])
         for message in pack(finding for one in judged.values() for finding in one.findings):
             self.decisions.send(message)

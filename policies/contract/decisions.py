@@ -74,6 +74,7 @@ class Finding(Model):
     event_ids: tuple[str, ...] = ()  # at most 8
     messages: tuple[str, ...] = ()  # at most 8, for people
     attributes: dict[str, Scalar] = Field(default_factory=dict)
+    facts: dict[str, Scalar] = Field(default_factory=dict)  # what the policy asked for that no event tells
 
 
 def generation_of(instance_id: str, hardware_epoch: int = 0) -> str:

@@ -88,6 +88,7 @@ class FindingNote(Model):
     observed_at: Moment
     late: bool = False
     attributes: dict[str, Scalar] = {}
+    facts: dict[str, Scalar] = {}
 
     @classmethod
     def of(cls, finding: Finding) -> "FindingNote":
@@ -105,6 +106,7 @@ class FindingNote(Model):
             observed_at=finding.observed_at,
             late=finding.late,
             attributes=brief_attributes(finding.attributes, MOST_ATTRIBUTES),
+            facts=brief_attributes(finding.facts, MOST_ATTRIBUTES),
         )
 
 

@@ -26,11 +26,10 @@ from policies.explain.standing import Standing, standing_of, wide_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.expressions.members import NodeFacts
 from policies.findings import scope_of
+from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
 from policies.scopes import scope_key
-
-Snapshot = Mapping[str, str | int | float | bool]
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class World:
     accepted: Sequence[AcceptedPolicy]
     switches: Switches = ALL_ACTIVE
     orchestrators: Mapping[str, Orchestrator] | None = None
-    snapshot: Snapshot | None = None
+    facts: Facts = NOTHING_KNOWN
 
     def rules_for(self, cluster: str) -> Rules:
         """Return coordinate's rules; a cluster that nobody told of is taken for one on EKS."""
@@ -81,7 +80,7 @@ def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: da
     for step, event in (pair for delivery in deliveries for pair in _steps(delivery)):
         node = step.parsed.envelope.node
         before = states.get(node.instance_id, "")
-        judged = evaluate([step], state=before, rulebook=rulebook, now=now, snapshot=world.snapshot)
+        judged = evaluate([step], state=before, rulebook=rulebook, now=now, snapshot=world.facts)
         states[node.instance_id] = judged.state
         findings = list(judged.findings)
         for heard in hear(windows, judged.contributions, node.cluster, now):
@@ -105,7 +104,7 @@ def look_back(
 ) -> Explained:
     """Return how each policy stands to an *event* that was judged: *state* and *windows* count it already."""
     after = _After(world, compile_policies(world.accepted), state, now, windows or {})
-    facts = NodeFacts(node, world.snapshot or {})
+    facts = NodeFacts(node, world.facts)
     return Explained(event, node, event.observed_at, known=True, verdicts=after.verdicts(event, facts, (), known=True))
 
 
@@ -124,7 +123,7 @@ def _explained(
     step: Delivery, event: FaultEvent | None, findings: Sequence[Finding], after: "_After", *, known: bool
 ) -> Explained:
     envelope = step.parsed.envelope
-    node = NodeFacts(envelope.node, after.world.snapshot or {})
+    node = NodeFacts(envelope.node, after.world.facts)
     clock = ClockCorrection(envelope.sent_at, step.arrived_at)
     seen = event.observed_at if event else envelope.sent_at
     moment = datetime.fromtimestamp(clock.moment_ms(seen) / 1000, seen.tzinfo)
@@ -205,6 +204,9 @@ class _After:
 
 def _counts(when: Asked | None, unless: Asked | None) -> bool:
     return when is not None and when.answer is True and not (unless is not None and unless.answer is True)
+    return "" if rule.same is None or event is None else value_of(rule.same(event, node)) or ""
+
+
 
 
 def _outcome(
@@ -234,6 +236,8 @@ def _unmet(when: Asked, unless: Asked | None) -> tuple[Outcome, str]:
     if when.answer is not True or unless is None:
         outcome = Outcome.UNANSWERED if when.answer is None else Outcome.NO_MATCH
         return outcome, "; ".join(str(part) for part in when.decisive())
+
+
     return Outcome.EXCEPTED, "unless " + "; ".join(str(part) for part in unless.decisive())
 
 

@@ -116,8 +116,8 @@ def compile_expression(text: str) -> Expression:
     return Expression(
         text=text,
         alternatives=tuple(
-            tuple((term, reader_of(term.path)) for term in (*one.terms, *one.present)) for one in alternatives
+            tuple((term, reader_of(term.path, names)) for term in (*one.terms, *one.present)) for one in alternatives
         ),
         program=None if all(one.whole for one in alternatives) else cel.compile(text),
-        members=tuple((name, reader_of(name)) for name in sorted(names)),
+        members=tuple((name, reader_of(name, names)) for name in sorted(names)),
     )

@@ -1,10 +1,11 @@
 """The names an expression may use: what they are, which words they may hold, and how each is read from an event.
 
-Decides the members of `event`, `job` and `node`. It must not parse expressions.
+Decides the members of `event`, `job` and `node`; those that no event tells are facts (`policies/facts`). It must not
+parse expressions.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +13,8 @@ from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
 from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Persistence, Severity, Source
 from policies.expressions.attributes import NUMERIC
+from policies.facts import registry
+from policies.facts.snapshot import NOTHING_KNOWN, Facts
 
 # Which GPU an instance family carries (Amazon EC2 user guide, "Accelerated computing instances"; read 2026-03).
 ARCHITECTURES: Mapping[str, str] = {
@@ -43,14 +46,13 @@ def architecture_of(instance_type: str) -> str | None:
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """What is known of the node besides the event: its identity, and a snapshot of facts about it.
+    """What is known of the node besides the event: its identity, and facts about it, its job and its neighbours.
 
-    ``snapshot`` holds members of `node` that the identity does not give (``in_maintenance``); what is not in it is
-    unknown, and an expression that needs it does not match.
+    What is not in the ``snapshot`` is unknown, and an expression that needs it does not match.
     """
 
     identity: NodeIdentity
-    snapshot: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    snapshot: Facts = NOTHING_KNOWN
 
 
 Reader = Callable[[FaultEvent, NodeFacts], Any]
@@ -72,8 +74,11 @@ WORDS: Mapping[str, frozenset[str]] = {
 """Members that hold one word of a closed list."""
 
 _NUMBERS = ("event.count", "event.component.index", "event.component.link", "job.rank", "job.step", "job.epoch")
-NUMBERS = frozenset({*_NUMBERS, *(f"event.attributes.{name}" for name in NUMERIC)})
+NUMBERS = frozenset({*_NUMBERS, *(f"event.attributes.{name}" for name in NUMERIC), *registry.NUMBERS})
 """Members that hold a number: comparing one with text never matches."""
+
+FLAGS = registry.FLAGS
+"""Members that are true or false: comparing one with anything else never matches."""
 
 
 def _word(value: object) -> object:
@@ -96,6 +101,14 @@ def _of_attributes(name: str) -> Reader:
     return lambda event, _node: event.attributes.get(name)
 
 
+def _of_fact(member: str) -> Reader:
+    return lambda event, node: node.snapshot.read(member, event, node.identity)
+
+
+def _of_age(documents: Collection[str]) -> Reader:
+    return lambda event, node: node.snapshot.age(documents, event, node.identity)
+
+
 MEMBERS: Mapping[str, Reader] = {
     "event.kind": lambda event, _node: event.kind.value,
     "event.severity": lambda event, _node: event.severity.value,
@@ -108,16 +121,18 @@ MEMBERS: Mapping[str, Reader] = {
     **{f"node.{name}": _of_node(name) for name in _IDENTITY},
     "node.network_path": lambda _event, node: list(node.identity.network_path) or None,
     "node.gpu_architecture": lambda _event, node: architecture_of(node.identity.instance_type),
-    "node.in_maintenance": lambda _event, node: node.snapshot.get("in_maintenance"),
+    **{member: _of_fact(member) for member in registry.FACTS},
 }
 
 LISTS = frozenset({"node.network_path"})  # every other member is a scalar
 ATTRIBUTE_ROOT = "event.attributes."
-ROOTS = ("event", "job", "node")
+ROOTS = tuple(sorted({"event", "job", "node", *registry.ROOTS}))
 
 
-def reader_of(path: str) -> Reader:
-    """Return how *path*, a member the checker let through, is read."""
+def reader_of(path: str, beside: Collection[str] = ()) -> Reader:
+    """Return how *path*, a member the checker let through, is read; *beside* are all members of its condition."""
+    if path == registry.AGE:
+        return _of_age(registry.documents_of(beside))
     if path.startswith(ATTRIBUTE_ROOT):
         return _of_attributes(path.removeprefix(ATTRIBUTE_ROOT))
     return MEMBERS[path]

@@ -104,7 +104,7 @@ CODES: Mapping[str, Mistake] = {
     "L603": Mistake(_P, "`why` is too long for whoever is woken"),
     "L701": Mistake(_N, "an action that nobody carries out yet"),
     "L702": Mistake(_N, "a limit that holds otherwise than it seems to"),
-    "L703": Mistake(_N, "what is never there today"),
+    "L703": Mistake(_N, "what is asked about a run, of kinds that are told by who knows none"),
     "L801": Mistake(_W, "two policies that say the same"),
     "L802": Mistake(_W, "two policies that answer one condition differently, at one priority"),
     "L803": Mistake(_W, "a policy that another one always leads"),

@@ -1,8 +1,11 @@
 """One call of the evaluator as tests of it make it: some deliveries, a plain rulebook, a moment."""
 
-from policies.contract.events import Component
+from collections.abc import Mapping
+
+from policies.contract.events import Component, Scalar
 from policies.contract.vocabulary import ComponentType
 from policies.evaluator import Delivery, Evaluation, evaluate
+from policies.facts.snapshot import StatedFacts
 from policies.rulebook import Rulebook
 from tests.tools.envelopes import at, rules
 
@@ -14,9 +17,10 @@ def judge(
     state: str = "",
     rulebook: Rulebook | None = None,
     now: float = 1,
-    snapshot: dict[str, bool] | None = None,
+    snapshot: Mapping[str, Scalar] | None = None,
 ) -> Evaluation:
-    return evaluate(deliveries, state=state, rulebook=rulebook or rules(), now=at(now), snapshot=snapshot)
+    facts = StatedFacts(snapshot)
+    return evaluate(deliveries, state=state, rulebook=rulebook or rules(), now=at(now), snapshot=facts)
 
 
 def ids(found: Evaluation) -> list[str]:

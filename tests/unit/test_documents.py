@@ -19,6 +19,7 @@ from policies import model
 from policies.checkpoints.layouts import LAYOUTS
 from policies.contract.vocabulary import Action, Kind
 from policies.expressions.members import MEMBERS
+from policies.facts import registry
 from policies.loader import load_text
 
 ROOT = Path(__file__).parents[2]
@@ -173,6 +174,14 @@ def test_every_member_and_action_of_a_policy_is_described() -> None:
     assert {action for action in Action if f"`{action}`" not in text} == set()
 
 
+def test_the_table_of_facts_is_the_registry() -> None:
+    table = text_of("docs/policies.md").split("\n### Facts\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([\w.]+)` \| ([\w ]+) \| ?`?(\w*)`? ?\| (.+) \|$", table, re.MULTILINE)
+    documents = {member: registry.document_of(member) for member in registry.FACTS}
+    assert sorted(rows) == sorted(
+        (member, fact.type.value, one.name if (one := documents[member]) else "", fact.says)
+        for member, fact in registry.FACTS.items()
+    )
 def test_every_layout_of_checkpoints_is_described() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", text_of("docs/checkpoints.md"), re.MULTILINE)
     assert rows == list(LAYOUTS)

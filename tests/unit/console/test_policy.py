@@ -11,6 +11,7 @@ from moto import mock_aws
 from console.main import main
 from functions.adapters.policies import DynamoPolicies
 from functions.guard.guard import Guard
+from functions.twins.notices import MemoryNotices
 from functions.twins.triage import MemoryTelemetry
 from policies.coordination.switches import EVERYTHING
 from tests.tools.envelopes import NOW, SHIPPED
@@ -40,7 +41,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[DynamoPolicies]:
 
 def judge(table: DynamoPolicies) -> None:
     for name in table.names():
-        Guard(table, MemoryTelemetry(), lambda: NOW).look_at(name)
+        Guard(table, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(name)
 
 
 def test_the_shipped_policies_are_good(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,10 +76,9 @@ def test_push_writes_once_and_the_guard_does_the_rest(
 
 def test_lint_notes_what_comes_to_nothing_today(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (good,) = few.iterdir()
-    good.write_text(good.read_text() + "unless: node.in_maintenance\n")
+    good.write_text(good.read_text().replace("otherwise: [page_operator]", "otherwise: [reboot_node, page_operator]"))
     assert main(["policy", "lint", str(few)]) == 0
-    line = len(good.read_text().splitlines())
-    assert f"{good}:{line}: L703 note: unless: node.in_maintenance is never there today." in capsys.readouterr().out
+    assert "L701 note: otherwise: reboot_node is carried out by nobody yet." in capsys.readouterr().out
 
 
 def test_all_that_come_along_are_pushed_without_a_name(

@@ -52,8 +52,8 @@ def test_shadow_decides_and_says_so_and_off_does_not_decide() -> None:
 
 def test_unless_exempts_and_what_is_unknown_exempts_nobody_but_is_told() -> None:
     book = rules(policy(unless="node.in_maintenance"))
-    assert judge(delivery(event(0)), rulebook=book, snapshot={"in_maintenance": True}).findings == ()
-    assert len(judge(delivery(event(0)), rulebook=book, snapshot={"in_maintenance": False}).findings) == 1
+    assert judge(delivery(event(0)), rulebook=book, snapshot={"node.in_maintenance": True}).findings == ()
+    assert len(judge(delivery(event(0)), rulebook=book, snapshot={"node.in_maintenance": False}).findings) == 1
     unknown = judge(delivery(event(0), event(1)), rulebook=book)
     assert len(unknown.findings) == 1
     (refused,) = unknown.refused

@@ -34,7 +34,10 @@ def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
         ({"otherwise": ["reboot_node"]}, "otherwise: reboot_node is carried out by nobody yet."),
         ({"limits": {"resets": {**SHARE, "per": "rack"}}}, "limits.resets.percent: nobody knows the size of a rack."),
         ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
-        ({"unless": "node.in_maintenance"}, "unless: node.in_maintenance is never there today."),
+        (
+            {"when": 'event.kind == "node.silent"', "unless": "job.step > 9"},
+            "unless: job.step is never there: node.silent is told by who knows no run.",
+        ),
         ({"when": 'event.kind == "host.panic"', "for": "5m"}, "for: nothing tells that host.panic is over."),
     ],
 )

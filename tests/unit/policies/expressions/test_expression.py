@@ -10,6 +10,7 @@ from policies.contract.events import Component, FaultEvent, JobRef
 from policies.contract.vocabulary import ComponentType, Kind, Severity, Source
 from policies.expressions.expression import Expression, Unanswered, compile_expression
 from policies.expressions.members import NodeFacts, architecture_of
+from policies.facts.snapshot import StatedFacts
 
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
 EVENT = FaultEvent(
@@ -27,7 +28,7 @@ EVENT = FaultEvent(
 )
 NODE = NodeFacts(
     NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type="p5.48xlarge", network_path=("nn-1", "nn-2")),
-    {"in_maintenance": False},
+    StatedFacts({"node.in_maintenance": False}),
 )
 
 

@@ -13,6 +13,7 @@ from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, Seve
 from policies.expressions.checker import check
 from policies.expressions.expression import Expression, Unanswered, compile_expression
 from policies.expressions.members import NodeFacts
+from policies.facts.snapshot import StatedFacts
 
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
 PATHS = [
@@ -110,7 +111,7 @@ def events(draw: st.DrawFn) -> FaultEvent:
 @st.composite
 def nodes(draw: st.DrawFn) -> NodeFacts:
     kind = draw(st.sampled_from(["p5.48xlarge", "p3.2xlarge", "m5.large", ""]))
-    snapshot = draw(st.sampled_from([{}, {"in_maintenance": True}, {"in_maintenance": False}]))
+    snapshot = StatedFacts(draw(st.sampled_from([{}, {"node.in_maintenance": True}, {"node.in_maintenance": False}])))
     return NodeFacts(NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type=kind), snapshot)
 
 

@@ -34,6 +34,7 @@ GOOD: Mapping[str, Any] = {
         NEGATIVE,
     ],
 }
+SILENT = 'event.kind == "node.silent"'
 FREE = {"examples": GONE, "mode": "shadow"}
 
 
@@ -219,5 +220,5 @@ CASES: Sequence[Case] = (
     Case("L603", {"why": "because " * 70}, {"why": "because of this or that, " * 20}),
     Case("L701", {"otherwise": ["isolate", "reboot_node"]}, {"otherwise": ["isolate", "page_operator"]}),
     Case("L702", {"limits": {"replacements": {"percent": 10, "within": "10m", "per": "rack"}}}, {}),
-    Case("L703", {"unless": "node.in_maintenance"}, {"unless": "event.count == 7"}),
+    Case("L703", {**FREE, "when": SILENT, "unless": "job.step > 9"}, {**FREE, "when": WHEN, "unless": "job.step > 9"}),
 )
