@@ -20,8 +20,8 @@ from policies.contributions import contribute, group
 from policies.dwelling import Dwelling
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
-from policies.findings import Matched, build_finding, keep_message, scope_of
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
+from policies.findings import Matched, build_finding, keep_message, scope_of
 from policies.lasting import Lasting, told_before
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook

@@ -71,8 +71,8 @@ class Rulebook:
     _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
     _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
     asks_path: bool = False  # one of them does
-    may_end: bool = False  # something takes the reason of one of them away
     asks_facts: bool = False  # one of them does
+    may_end: bool = False  # something takes the reason of one of them away
     _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
     _news: dict[Kind, bool] = field(default_factory=dict, repr=False)
     _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
@@ -154,8 +154,8 @@ def compile_policies(accepted: Iterable[AcceptedPolicy]) -> Rulebook:
         lasting,
         xids,
         asks_path=any(rule.asks_path for rule in rules),
-        may_end=any(rule.heals or rule.cancel_when for rule in rules),
         asks_facts=any(rule.asks_facts for rule in rules),
+        may_end=any(rule.heals or rule.cancel_when for rule in rules),
     )
 
 
@@ -167,8 +167,8 @@ def _horizon(rule: Rule) -> int:
 def _rule(accepted: AcceptedPolicy) -> Rule:
     policy, count = accepted.policy, accepted.policy.count
     plan = policy.plan(accepted.revision)
-    return Rule(
     facts = _facts(policy)
+    return Rule(
         name=policy.name,
         revision=accepted.revision,
         hash=accepted.hash,
@@ -188,13 +188,11 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         asks_path=_asks_path(policy),
         cancel_when=None if policy.cancel_when is None else compile_expression(policy.cancel_when),
         heals=(policy.evidence is EvidenceRule.PROBE or policy.dwell is not None) and count.per not in WIDE,
-    )
-
         facts=facts,
         asks_facts=documents_of(facts),
+    )
 
-def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
-    count = accepted.policy.count
+
 def _facts(policy: Policy) -> tuple[str, ...]:
     """Return the members that its conditions ask for and that no event tells."""
     texts = filter(None, (policy.when, policy.unless, policy.cancel_when))
@@ -202,6 +200,8 @@ def _facts(policy: Policy) -> tuple[str, ...]:
     return tuple(sorted(named & FACTS.keys()))
 
 
+def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
+    count = accepted.policy.count
     per = next((each for each in WIDE if each == count.per), None)
     if per is None:
         return None

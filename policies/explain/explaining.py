@@ -25,12 +25,11 @@ from policies.explain.asked import Asked, ask
 from policies.explain.standing import Standing, standing_of, wide_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.expressions.members import NodeFacts
-from policies.findings import scope_of
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
+from policies.findings import scope_of
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
 from policies.scopes import scope_key
-
 
 @dataclass(frozen=True)
 class Explained:
@@ -204,9 +203,6 @@ class _After:
 
 def _counts(when: Asked | None, unless: Asked | None) -> bool:
     return when is not None and when.answer is True and not (unless is not None and unless.answer is True)
-    return "" if rule.same is None or event is None else value_of(rule.same(event, node)) or ""
-
-
 
 
 def _outcome(
@@ -236,8 +232,6 @@ def _unmet(when: Asked, unless: Asked | None) -> tuple[Outcome, str]:
     if when.answer is not True or unless is None:
         outcome = Outcome.UNANSWERED if when.answer is None else Outcome.NO_MATCH
         return outcome, "; ".join(str(part) for part in when.decisive())
-
-
     return Outcome.EXCEPTED, "unless " + "; ".join(str(part) for part in unless.decisive())
 
 

@@ -182,6 +182,8 @@ def test_the_table_of_facts_is_the_registry() -> None:
         (member, fact.type.value, one.name if (one := documents[member]) else "", fact.says)
         for member, fact in registry.FACTS.items()
     )
+
+
 def test_every_layout_of_checkpoints_is_described() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", text_of("docs/checkpoints.md"), re.MULTILINE)
     assert rows == list(LAYOUTS)
