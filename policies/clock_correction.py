@@ -30,7 +30,7 @@ class ClockCorrection:
 
     def moment_ms(self, observed_at: datetime) -> int:
         """Return the corrected *observed_at* in epoch milliseconds: never after it was sent, never absurdly old."""
-        age = self._sent - to_ms(observed_at)
+        age = self._sent - int(observed_at.timestamp() * 1000)  # `to_ms`, without a call: every event comes by here
         if age < 0:
             age = 0
         elif age > OLDEST_MS:

@@ -35,6 +35,11 @@ class Point(NamedTuple):
         return Point(first, max(self.last, other.last), self.times + other.times, event_id, self.distinct)
 
 
+def _point(first: int, last: int, times: int, event_id: str, distinct: str) -> Point:
+    """Return the point as `Point` does, in half the time."""
+    return tuple.__new__(Point, (first, last, times, event_id, distinct))
+
+
 @dataclass(frozen=True)
 class Measure:
     """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count.
@@ -107,9 +112,17 @@ class Counter:
         grain = measure.grain
         if self._grain != grain:
             self._settle(measure)
-        key, one = (moment // grain, distinct), Point(moment, moment, count, event_id, distinct)
+        key = (moment // grain, distinct)
         there = self._points.get(key)
-        self._points[key] = one if there is None else there.merged(one)
+        if there is None:
+            self._points[key] = _point(moment, moment, count, event_id, distinct)
+        else:  # `Point.merged`, without a point for what is merged: a burst comes by here with every event
+            first, last, times, first_id, _distinct = there
+            if moment < first or (moment == first and event_id < first_id):
+                first, first_id = moment, event_id
+            elif moment > last:
+                last = moment
+            self._points[key] = _point(first, last, times + count, first_id, distinct)
         self._new.add(moment)
 
     def repeat(self, one: Lasting) -> None:
@@ -128,11 +141,8 @@ class Counter:
         of the policy may tell again what the old one told, but only windows that something new lies in.
         """
         self._settle(measure)
-        news = measure.at_least == 1 and revision == self.revision and not self._told and not self._lasting
-        if news and len(self._points) == 1:  # what nearly every fault is at first
-            (one,) = self._points.values()
-            self._told = [one.first]
-            return [_fulfilled(one.first, (one,))]
+        if self._is_first(revision):
+            return self._tell_first(measure)
         edited = revision != self.revision
         if edited:
             self.revision, self._told = revision, []
@@ -146,6 +156,17 @@ class Counter:
         starts = sorted({*recent, *begun.values()}) if begun else recent
         points = [point for point in points if starts and point.first >= starts[0]]
         return self._tell(starts, points, measure, begun, edited=edited)
+
+    def _is_first(self, revision: int) -> bool:
+        """Whether all is one point, of which nothing was told: what nearly every fault is at first."""
+        return len(self._points) == 1 and revision == self.revision and not self._told and not self._lasting
+
+    def _tell_first(self, measure: Measure) -> list[Fulfilled]:
+        (one,) = self._points.values()
+        if measure.at_least > _amount((one,), measure):
+            return []
+        self._told = [one.first]
+        return [Fulfilled(one.first, one.last, one.times, (one.event_id,))]
 
     def _tell(
         self,
@@ -219,6 +240,8 @@ class Counter:
         self._points[key] = point if there is None else there.merged(point)
 
     def _sorted(self) -> list[Point]:
+        if len(self._points) == 1 and not self._loaded:
+            return [*self._points.values()]
         return sorted([*self._loaded, *self._points.values()])
 
 

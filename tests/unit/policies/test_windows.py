@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.windows import Counter, Fulfilled, Measure
+from policies.windows import Counter, Fulfilled, Measure, Point
 
 SECOND, MINUTE = 1000, 60_000
 ONCE = Measure(at_least=1, within=30 * SECOND, occurrence=30 * SECOND)
@@ -75,6 +75,27 @@ def test_distinct_counts_values_and_not_times() -> None:
     assert counter.fulfilled(JOBS, 1) == []
     counter.add(JOBS, BEGIN + 3 * MINUTE, 1, "e", "train/b")
     assert len(counter.fulfilled(JOBS, 1)) == 3
+
+
+class Roundabout(Counter):
+    """Counts as ever, and takes no short cut."""
+
+    def _is_first(self, revision: int) -> bool:
+        return super()._is_first(revision) and False
+
+
+ADDED = st.lists(st.tuples(st.integers(0, 20 * SECOND), st.integers(1, 40), st.sampled_from("abc")), max_size=6)
+
+
+@given(ADDED, st.sampled_from([ONCE, THRICE, HUNDRED, JOBS]))
+def test_the_short_ways_tell_and_keep_what_the_long_ones_do(
+    added: list[tuple[int, int, str]], measure: Measure
+) -> None:
+    short, long = Counter(1), Roundabout(1, [Point(BEGIN + at, BEGIN + at, times, name) for at, times, name in added])
+    for at, count, name in added:
+        short.add(measure, BEGIN + at, count, name)
+    assert short.fulfilled(measure, 1) == long.fulfilled(measure, 1)
+    assert short.dump() == long.dump()
 
 
 def test_what_was_told_is_not_told_again_after_it_was_stored() -> None:
