@@ -6,7 +6,7 @@ not know lines or S3.
 
 import hashlib
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
 EVENTS: Final = "events"
@@ -70,3 +70,11 @@ def hour_prefix(family: str, moment: datetime) -> str:
 def day_prefix(family: str, moment: datetime) -> str:
     """Return what the keys of a day (UTC) begin with."""
     return f"{family}/{moment.astimezone(UTC):%Y/%m/%d}/"
+
+
+def parse_day(prefix: str) -> date | None:
+    """Return the day that `day_prefix` made *prefix* of; None when it is of no day."""
+    try:
+        return datetime.strptime(prefix.partition("/")[2], "%Y/%m/%d/").replace(tzinfo=UTC).date()
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Reads the archive: in order, each line once, in little memory."""

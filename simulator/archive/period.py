@@ -1,0 +1,90 @@
+"""A period of the archive, read in order: its records, or the versions of its documents.
+
+Decides which objects a period needs: an object holds lines of one hour, so those of other hours stay closed. It must
+not know where the archive lies (a port) or what is done with what is read.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from functions.ports.archive import ArchiveObject, ArchiveReader
+from policies.contract.archive import ArchivedRecord, BadLine, Happening, parse_happening, parse_record
+from policies.contract.archive_names import EVENTS, hour_of
+from policies.contract.errors import BadInputError
+from simulator.archive.merging import merge
+from simulator.archive.reading import Told
+from simulator.archive.unpacking import lines_of
+
+_Entry = TypeVar("_Entry", ArchivedRecord, Happening)
+_DAY = timedelta(days=1)
+
+
+def read_records(reader: ArchiveReader, since: datetime, until: datetime, told: Told) -> Iterator[ArchivedRecord]:
+    """Yield the records that arrived from *since* until before *until*, in order, each once.
+
+    What cannot be read is in *told*, and the rest goes on. Raises DependencyError when the archive cannot be reached.
+    """
+    return _read(reader, EVENTS, (since, until), told, parse_record, _placed)
+
+
+def read_happenings(
+    reader: ArchiveReader, family: str, since: datetime, until: datetime, told: Told
+) -> Iterator[Happening]:
+    """Yield what is told of ``incidents`` (and acts) or of ``policies``, as `read_records` does."""
+    return _read(reader, family, (since, until), told, parse_happening, lambda one, _other: one)
+
+
+def objects_of(reader: ArchiveReader, family: str, since: datetime, until: datetime) -> Iterator[ArchiveObject]:
+    """Yield the objects that may hold lines from *since* until before *until*, by first arrival; lists day by day."""
+    day = since.astimezone(hour_of(since).tzinfo).date()
+    while day <= until.astimezone(hour_of(until).tzinfo).date():
+        for one in reader.list(family, day):
+            if hour_of(since) <= one.name.first < until:
+                yield one
+        day += _DAY
+
+
+def _read(
+    reader: ArchiveReader,
+    family: str,
+    period: tuple[datetime, datetime],
+    told: Told,
+    parse: Callable[[bytes], _Entry],
+    better: Callable[[_Entry, _Entry], _Entry],
+) -> Iterator[_Entry]:
+    def repeat() -> None:
+        told.repeated += 1
+
+    since, until = period
+    sources = (
+        (one.name.first, partial(_entries, reader, one.name.key, told, parse))
+        for one in objects_of(reader, family, since, until)
+    )
+    for entry in merge(sources, better, repeat):
+        if since <= entry[0] < until:
+            yield entry
+
+
+def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
+    told.objects += 1
+    before = None
+    for number, line in lines_of(reader, key, told):
+        if not line:
+            continue
+        try:
+            entry = parse(line)
+        except BadInputError as error:
+            told.refuse(BadLine(key, number, error.message))
+            continue
+        told.lines += 1
+        if before is not None and entry[:3] < before:
+            told.refuse(BadLine(key, number, "it stands behind a later one; it is read, but may be out of order."))
+        before = entry[:3]
+        yield entry
+
+
+def _placed(one: ArchivedRecord, other: ArchivedRecord) -> ArchivedRecord:
+    """Return the one that knows where its node is: the other was written before that was found out."""
+    return one if one.place else other
