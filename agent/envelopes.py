@@ -11,7 +11,7 @@ from agent.spool.state import WaitingEvent
 from policies.contract.envelope import ENVELOPE_LIMIT_BYTES, SCHEMA_VERSION, NodeIdentity
 from policies.contract.times import format_time
 
-_HEAD_BYTES = 4 * 1024  # more than a node's identity and the rest of the head take
+_HEAD_BYTES = 8 * 1024  # more than a node's identity, what is said of jobs and the rest of the head take
 EVENTS_BYTES = ENVELOPE_LIMIT_BYTES - _HEAD_BYTES
 
 
@@ -24,8 +24,10 @@ class EnvelopeMaker:
         self._node = node.to_json().encode()
         self._version = agent_version
 
-    def make(self, spool_id: str, first_seq: int, events: Sequence[WaitingEvent], sent_at: datetime) -> bytes:
-        """Return the envelope of *events*; of none, a heartbeat."""
+    def make(
+        self, spool_id: str, first_seq: int, events: Sequence[WaitingEvent], sent_at: datetime, jobs: bytes = b""
+    ) -> bytes:
+        """Return the envelope of *events*; of none, a heartbeat. *jobs* is a JSON array, or nothing."""
         head = {
             "schema_version": SCHEMA_VERSION,
             "spool_id": spool_id,
@@ -34,4 +36,6 @@ class EnvelopeMaker:
             "agent_version": self._version,
         }
         start = json.dumps(head, separators=(",", ":")).encode()[:-1]
-        return b'%b,"node":%b,"events":[%b]}' % (start, self._node, b",".join(event.body for event in events))
+        said = b',"jobs":%b' % jobs if jobs else b""
+        texts = b",".join(event.body for event in events)
+        return b'%b,"node":%b,"events":[%b]%b}' % (start, self._node, texts, said)

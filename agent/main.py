@@ -24,7 +24,7 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,8 +33,10 @@ from agent.aws import KinesisLane, SqsLane
 from agent.envelopes import EnvelopeMaker
 from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
+from agent.job.told import JobsTold
 from agent.logs import log_to_stderr
 from agent.memory import share_one_arena
+from agent.polls.source import since_boot
 from agent.publisher import Clocks, Pace, Publisher
 from agent.runtime import STEP_SECONDS, Around, Runtime
 from agent.settings import Settings, load_settings
@@ -73,7 +75,8 @@ def run(config: Path | None, environ: Mapping[str, str], signs: Signs) -> None:
     ) as spool:
         log.info("agent starts", extra={"node": node.name, "instance": node.instance_id, "waiting": spool.waiting})
         around = Around(node, region, metadata, environ, utc_now, agent_version())
-        runtime = Runtime(settings, around, spool, make_publisher(settings, node, spool, region))
+        jobs = JobsTold(since_boot)
+        runtime = Runtime(settings, around, spool, make_publisher(settings, node, spool, region, jobs), jobs)
         runtime.begin()
         _watch(runtime, config, environ, signs)
         log.info("agent stops", extra={"waiting": runtime.end(settings.stop_seconds)})
@@ -87,8 +90,10 @@ def _watch(runtime: Runtime, config: Path | None, environ: Mapping[str, str], si
         runtime.step()
 
 
-def make_publisher(settings: Settings, node: NodeIdentity, spool: Spool, region: str) -> Publisher:
-    """Return what sends the events of *spool* to AWS."""
+def make_publisher(
+    settings: Settings, node: NodeIdentity, spool: Spool, region: str, jobs: Callable[[], bytes]
+) -> Publisher:
+    """Return what sends the events of *spool* to AWS, and what *jobs* says beside them."""
     queue = settings.overflow_queue_url
     return Publisher(
         spool,
@@ -102,6 +107,7 @@ def make_publisher(settings: Settings, node: NodeIdentity, spool: Spool, region:
         ),
         clocks=Clocks(utc_now, time.monotonic),
         jitter=random.random,
+        jobs=jobs,
     )
 
 

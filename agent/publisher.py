@@ -99,8 +99,9 @@ class Publisher:
         pace: Pace,
         clocks: Clocks,
         jitter: Callable[[], float],
+        jobs: Callable[[], bytes] = bytes,
     ) -> None:
-        """Send what *spool* holds; *jitter* gives numbers from 0 to 1."""
+        """Send what *spool* holds; *jitter* gives numbers from 0 to 1, *jobs* what is said of jobs about now."""
         self._spool = spool
         self._envelopes = envelopes
         self._kinesis = _Outlet("kinesis", kinesis)
@@ -109,7 +110,8 @@ class Publisher:
         self._overflow_after = pace.overflow_after
         self._clocks = clocks
         self._jitter = jitter
-        self._heartbeat_at = clocks.monotonic()
+        self._jobs = jobs
+        self._heartbeat_at = self._jobs_at = clocks.monotonic()
         self.alive_at = clocks.monotonic()  # when it last did what was due: what the watchdog goes by
 
     def run(self, stop: threading.Event) -> None:
@@ -177,7 +179,8 @@ class Publisher:
         return sent
 
     def _put(self, outlet: _Outlet, batch: Batch, first_seq: int) -> bool:
-        body = self._envelopes.make(batch.spool_id, first_seq, batch.events, self._clocks.wall())
+        jobs = self._jobs() if outlet is self._kinesis and self._clocks.monotonic() >= self._jobs_at else b""
+        body = self._envelopes.make(batch.spool_id, first_seq, batch.events, self._clocks.wall(), jobs)
         try:
             outlet.lane.put(body, self._envelopes.node.instance_id)
         except DependencyError as error:
@@ -186,6 +189,8 @@ class Publisher:
         outlet.accepted(self._clocks.monotonic())
         if outlet is self._kinesis:
             self._heartbeat_at = self._clocks.monotonic() + self._pace.heartbeat
+            if jobs:  # with each heartbeat, and now and then where events leave none to be sent
+                self._jobs_at = self._clocks.monotonic() + self._pace.heartbeat / 2
         return True
 
     def _until_due(self, now: float) -> float:

@@ -18,6 +18,7 @@ from agent.evidence.wiring import make_evidence
 from agent.hung import HungWatch
 from agent.identity import Metadata
 from agent.job.table import ProcessTable
+from agent.job.told import JobsTold
 from agent.job.whereabouts import Whereabouts
 from agent.job_file import JobFile
 from agent.own import OwnWork
@@ -61,8 +62,10 @@ class Around:
 class Runtime:
     """Used by one thread: `begin`, then `step` each second, then `end`."""
 
-    def __init__(self, settings: Settings, around: Around, spool: Spool, publisher: Publisher) -> None:
-        """Make all parts; none works yet."""
+    def __init__(
+        self, settings: Settings, around: Around, spool: Spool, publisher: Publisher, jobs: JobsTold | None = None
+    ) -> None:
+        """Make all parts; none works yet. *jobs* is what *publisher* says of jobs."""
         self._around, self._spool, self._publisher = around, spool, publisher
         self._silent, self._quiet = threading.Event(), threading.Event()
         self._vitals, self._prober = Vitals(since_boot), Prober(TOPICS)
@@ -76,7 +79,7 @@ class Runtime:
             own=self._own,
             first=settings,
         )
-        self._wiring = self._wire(settings)
+        self._wiring = self._wire(settings, jobs or JobsTold(since_boot))
         self._sources = RunningSources(self._vitals)
         self._hung = HungWatch(self._vitals, self._tell_hung)
         self._systemd = Systemd(around.environ)
@@ -152,7 +155,7 @@ class Runtime:
                 return self._spool.waiting
         return self._publisher.drain(seconds)
 
-    def _wire(self, settings: Settings) -> Wiring:
+    def _wire(self, settings: Settings, jobs: JobsTold) -> Wiring:
         job, table = self._job(settings)
         around = self._around
         return Wiring(
@@ -166,6 +169,7 @@ class Runtime:
             self._prober,
             evidence=self._evidence.collector,
             own=self._own,
+            jobs=jobs,
         )
 
     @staticmethod

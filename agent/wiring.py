@@ -8,6 +8,7 @@ from datetime import datetime
 from agent.events import EventMaker
 from agent.evidence.request import Evidence
 from agent.job.table import ProcessTable
+from agent.job.told import JobsTold
 from agent.job.whereabouts import Whereabouts
 from agent.own import OwnWork, Provoking
 from agent.polls.reading import Poll
@@ -28,8 +29,8 @@ Run = Callable[[threading.Event], None]
 class Wiring:
     """One agent's parts. ``job`` finds the job that an event concerns, ``table`` is who trains here.
 
-    ``evidence`` None: none is kept. ``own`` knows what we do ourselves that the kernel may complain about; ``board`` is
-    where a part says what the status endpoint shows of it.
+    ``evidence`` None: none is kept. ``jobs`` is said in envelopes. ``own`` knows what we do ourselves that the kernel
+    may complain about; ``board`` is where a part says what the status endpoint shows of it.
     """
 
     settings: Settings
@@ -43,6 +44,7 @@ class Wiring:
     evidence: Evidence | None = None
     own: OwnWork | None = None
     board: Board = field(default_factory=Board)
+    jobs: JobsTold = field(default_factory=lambda: JobsTold(since_boot))
     xids: XidLedger = field(default_factory=XidLedger)
 
     def maker(self, source: Source) -> EventMaker:

@@ -19,6 +19,10 @@ class JobSettings(BaseModel):
         float,
         Field(ge=0.5, description="The same for start, compile, save, evaluation and load, and until it learned."),
     ] = 1800
+    checkpoint_overdue_seconds: Annotated[
+        float,
+        Field(ge=0, description="So long without a whole save is too long, whatever is usual; 0: only what is usual."),
+    ] = 0
     container_runtime_socket: Annotated[
         str, Field(description="Unix socket at which containerd or cri-o serves; empty: it is not watched.")
     ] = "/run/containerd/containerd.sock"

@@ -7,10 +7,12 @@ from agent.job.cgroups.oom import OomPoll
 from agent.job.exit_listener import ExitListener
 from agent.job.exits import ExitPoll
 from agent.job.hung import HungPoll
+from agent.job.progress import EVERY_SECONDS, ProgressPoll
 from agent.job.rhythm import Bounds
 from agent.job.services.asking import ask_grpc, ask_http
 from agent.job.services.health import KUBELET_UNITS, ServicePoll, kubelet, runtime
 from agent.job.stalled import StalledPoll
+from agent.job_file import JobFile
 from agent.settings import Settings
 from agent.wiring import Run, Wiring
 from policies.contract.vocabulary import Source
@@ -27,8 +29,11 @@ def sources(wiring: Wiring) -> dict[str, Run]:
     soon = min(_MOST_SECONDS, settings.hang_after_seconds / 2)
     later = min(_HUNG_EVERY_SECONDS, settings.hang_after_seconds / 2)
     exits = ExitPoll(table, proc, ExitListener)
+    job_file = JobFile(settings.job_file)
+    progress = ProgressPoll(table, job_file, wiring.jobs, bounds, settings.checkpoint_overdue_seconds)
     found: dict[str, Run] = {
         "heartbeat": wiring.poll("heartbeat", StalledPoll(table, proc, bounds), Source.HEARTBEAT, every=soon),
+        "job_progress": wiring.poll("job_progress", progress, Source.HEARTBEAT, every=EVERY_SECONDS),
         "process": wiring.poll("process", HungPoll(table, proc, bounds), Source.PROCESS, every=later),
         "process_exit": wiring.poll("process_exit", exits, Source.PROCESS, every=_MOST_SECONDS),
         "cgroup": wiring.poll("cgroup", OomPoll(settings.sysfs), Source.CGROUP, every=_MOST_SECONDS),

@@ -207,10 +207,10 @@ class Kind(StrEnum):
     TRAINING_DESYNCHRONISED = "training.desynchronised"
     TRAINING_KILLED = "training.killed"
     TRAINING_STALLED = "training.stalled"
-    TRAINING_STRAGGLER = "training.straggler"  # one rank slows all others down; no source of ours tells it yet
+    TRAINING_STRAGGLER = "training.straggler"  # one rank slows all others down
     TRAINING_CHECKPOINT_INCOMPLETE = "training.checkpoint_incomplete"
     TRAINING_CHECKPOINT_CORRUPT = "training.checkpoint_corrupt"
-    TRAINING_CHECKPOINT_OVERDUE = "training.checkpoint_overdue"  # no source of ours tells it yet
+    TRAINING_CHECKPOINT_OVERDUE = "training.checkpoint_overdue"  # nothing was saved for far longer than usual
     TRAINING_LOSS_ANOMALY = "training.loss_anomaly"
     CONTAINER_OOM_KILL = "container.oom_kill"
     CONTAINER_RUNTIME_DOWN = "container.runtime_down"

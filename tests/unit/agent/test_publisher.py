@@ -1,3 +1,4 @@
+import itertools
 import random
 from collections.abc import Iterator
 from datetime import timedelta
@@ -28,6 +29,7 @@ class Station:
         self.clock = clock
         self.kinesis = MemoryLane()
         self.overflow = MemoryLane()
+        self.jobs = b""
         self.publisher = Publisher(
             spool,
             EnvelopeMaker(NODE, "1.2.3"),
@@ -36,6 +38,7 @@ class Station:
             pace=Pace(),
             clocks=Clocks(clock, self.seconds),
             jitter=random.Random(0).random,
+            jobs=lambda: self.jobs,
         )
 
     def seconds(self) -> float:
@@ -124,6 +127,23 @@ def test_silence_is_broken_by_a_heartbeat_that_names_the_next_seq(station: Stati
     station.go_on(2)
     assert seqs(station.kinesis) == [[], [0], []]
     assert envelopes(station.kinesis)[2].first_seq == 1
+
+
+def test_how_jobs_go_is_said_with_heartbeats_and_not_with_each_of_many_envelopes(station: Station) -> None:
+    station.jobs = b'[{"id":"train/llama","step":7}]'
+    station.kinesis.refuses = True
+    station.publisher.step()
+    station.kinesis.refuses = False
+    for second in range(60):
+        station.clock.advance(1)
+        station.spool.append([make_event(second)])
+        station.go_on()
+    station.go_on(120)
+    said = [envelope.sent_at for envelope in envelopes(station.kinesis) if envelope.jobs]
+    gaps = [(later - sooner).total_seconds() for sooner, later in itertools.pairwise(said)]
+    assert len(said) == 8
+    assert all(15 <= gap <= 45 for gap in gaps)
+    assert envelopes(station.kinesis)[0].jobs[0].step == 7
 
 
 def test_a_lost_answer_means_the_same_events_again_with_a_new_time(station: Station) -> None:
