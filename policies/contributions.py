@@ -26,8 +26,12 @@ def contribute(
     moment: int,
     arrived_at: datetime,
     distinct: str,
+    same: str = "",
 ) -> Contribution:
-    """Return what *event*, which happened at *moment* (ms, corrected), adds to *rule*'s count in *scope*."""
+    """Return what *event*, which happened at *moment* (ms, corrected), adds to *rule*'s count in *scope*.
+
+    It counts with others that agree in *same*.
+    """
     lasted = max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
     return Contribution.model_construct(
         id=stable_id("contribution", rule.plan.name, scope, node.instance_id, event.id),
@@ -42,6 +46,7 @@ def contribute(
         queued_at=arrived_at,
         count=event.count,
         distinct=distinct if len(distinct) <= LONGEST_WORD else stable_id(distinct),
+        same=same,
         occurrence=told_before(event) if "occurrence" in event.attributes else None,
         attributes=brief_attributes(event.attributes, MOST_ATTRIBUTES),
         message=cut_message(event.message, MESSAGE_BYTES)[0],

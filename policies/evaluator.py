@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from policies.alike import value_of, with_value
 from policies.cancelling import Cancelling
 from policies.clock_correction import ClockCorrection, to_ms
 from policies.contract.decisions import Contribution, Contributions, Finding, WideRule
@@ -171,6 +172,12 @@ class _Work:
         if distinct is None:
             self.refused[rule.name, "count.distinct", "", "is not there"] += 1
             return
+        if rule.same is not None:
+            value = value_of(rule.same(event, node))
+            if value is None:
+                self.refused[rule.name, "count.same", "", "is not there"] += 1
+                return
+            scope = with_value(scope, value)
         key = f"{rule.name}|{scope}"
         counter = self.state.counter(key, rule.revision)
         repeated = told_before(event) if "occurrence" in event.attributes else None
@@ -197,8 +204,12 @@ class _Work:
         if distinct is None:
             self.refused[rule.name, "count.distinct", "", "is not there"] += 1
             return
+        value = "" if rule.same is None else value_of(rule.same(event, node))
+        if value is None:
+            self.refused[rule.name, "count.same", "", "is not there"] += 1
+            return
         name = "/".join(distinct) if isinstance(distinct, list) else str(distinct)
-        entry = contribute(wide, scope, event, node.identity, moment, arrived_at, name)
+        entry = contribute(wide, scope, event, node.identity, moment, arrived_at, name, value)
         self.contributions.setdefault((rule.name, scope), (wide, []))[1].append(entry)
 
     def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:

@@ -15,7 +15,8 @@ from pydantic_core import ErrorDetails
 from policies.documents import NotPlainError, canonical, operators_fields
 from policies.examples import run_examples
 from policies.expressions.checker import check
-from policies.expressions.members import is_member
+from policies.expressions.members import LISTS, is_member
+from policies.facts.registry import FACTS
 from policies.model import Count, Policy, written_names
 from policies.problems import Problem
 from policies.yaml_text import LARGEST_BYTES, read_yaml
@@ -56,16 +57,31 @@ def _validate(fields: Mapping[str, Any], *, try_examples: bool) -> Loaded:
         return _told(error)
     problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
     problems += check(policy.cancel_when, "cancel_when") if policy.cancel_when is not None else []
-    problems += _distinct(policy.count)
+    problems += _named(policy.count)
     if try_examples and not problems:
         problems = run_examples(policy)
     return _bounded(problems) or policy
 
 
-def _distinct(count: Count) -> list[Problem]:
-    if count.distinct is None or is_member(count.distinct):
-        return []
-    return [Problem.of("count.distinct", f"{count.distinct} is not known.", "Name a field, for example job.id.")]
+def _named(count: Count) -> list[Problem]:
+    """Return what is wrong with the members that *count* names."""
+    named = {"count.distinct": count.distinct, "count.same": count.same}
+    found = [
+        Problem.of(path, f"{member} is not known.", "Name a field, for example job.id.")
+        for path, member in named.items()
+        if member is not None and not is_member(member)
+    ]
+    found += [
+        Problem.of(path, f"{member} is told by no event, and changes meanwhile.", "Ask for it in when or unless.")
+        for path, member in named.items()
+        if member in FACTS
+    ]
+    if count.same in LISTS:
+        found.append(Problem.of("count.same", f"{count.same} is a list.", "Name a single value, or count per rack."))
+    if count.same is not None and count.same == count.distinct:
+        reason = f"{count.same} is the same in what counts together, so it is never distinct."
+        found.append(Problem.of("count.same", reason, "Ask for another member, for example node.instance_id."))
+    return found
 
 
 def _bounded(problems: list[Problem]) -> list[Problem]:

@@ -67,7 +67,7 @@ class Count(_Document):
 
     With ``occurrence`` the companions of one physical error count once: ``at_least`` counts occurrences. Without it the
     events' own counts add up. ``distinct`` counts the different values of a field instead (``job.id``). ``per`` a job,
-    rack, switch or cluster counts over its nodes.
+    rack, switch or cluster counts over its nodes. Only what agrees in the value of ``same`` counts together.
     """
 
     at_least: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
@@ -75,6 +75,7 @@ class Count(_Document):
     per: Literal["component", "node", "job", "rack", "switch", "cluster"] = "component"
     occurrence: Occurrence | None = None
     distinct: str | None = None
+    same: str | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from policies.alike import newest_values
 from policies.dwell import Dwell
 from policies.sequences import Sequences
 from policies.windows import LATENESS_MS, Counter
@@ -109,7 +110,8 @@ class NodeState:
         spools = {**self._spools, **{name: spool.dump() for name, spool in self._touched_spools.items()}}
         counters = {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
         fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - _horizon(key, horizons)}
-        document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(fresh, MOST_COUNTERS)}
+        alike = newest_values(fresh, _newest)
+        document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(alike, MOST_COUNTERS)}
         lost = 0
         if self._dwells or self._touched_dwells:
             document["d"], lost = self._dump_dwells(reference, horizons)

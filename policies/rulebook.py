@@ -52,6 +52,7 @@ class Rule:
     asks_path: bool = False  # where the node is in the network matters to it
     cancel_when: Expression | None = None
     heals: bool = False  # a healthy observation takes its reason away
+    same: Reader | None = None  # what counts together agrees in it
     facts: tuple[str, ...] = ()  # the members it asks for that no event tells
     asks_facts: frozenset[str] = frozenset()  # the documents that answer them, by name
 
@@ -183,6 +184,7 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         ),
         per_node=count.per == "node",
         distinct=None if count.distinct is None else reader_of(count.distinct),
+        same=None if count.same is None else reader_of(count.same),
         dwell=round((policy.dwell or 0) * 1000),
         wide=_wide(accepted, plan),
         asks_path=_asks_path(policy),
@@ -213,6 +215,7 @@ def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
         within_ms=round(count.within * 1000),
         occurrence_ms=round((count.occurrence or 0) * 1000),
         distinct=count.distinct is not None,
+        same=count.same or "",
     )
 
 

@@ -44,7 +44,8 @@ def _point(first: int, last: int, times: int, event_id: str, distinct: str) -> P
 class Measure:
     """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count.
 
-    ``kept`` points are remembered where no occurrences are counted, and ``lasting`` occurrences that last.
+    With both, an occurrence has the value of what came first in it: who follows says nothing of the cause. ``kept``
+    points are remembered where no occurrences are counted, and ``lasting`` occurrences that last.
     """
 
     at_least: int
@@ -255,17 +256,21 @@ def _recent(starts: Sequence[int], points: Sequence[Point], measure: Measure) ->
 
 def _starts(points: Sequence[Point], occurrence: int) -> Iterator[int]:
     """Yield where occurrences begin: one is everything within *occurrence* of its first point."""
+    return (point.first for point in _firsts(points, occurrence))
+
+
+def _firsts(points: Sequence[Point], occurrence: int) -> Iterator[Point]:
     start: int | None = None
     for point in points:
         first = point.first
         if start is None or first > start + occurrence or not occurrence:
             start = first
-            yield first
+            yield point
 
 
 def _amount(inside: Sequence[Point], measure: Measure) -> int:
     if measure.distinct:
-        return len({point.distinct for point in inside})
+        return len({point.distinct for point in _firsts(inside, measure.occurrence)})
     if measure.occurrence:
         return sum(1 for _start in _starts(inside, measure.occurrence))
     return sum(point.times for point in inside)

@@ -114,6 +114,7 @@ class WideRule(Model):
     within_ms: int
     occurrence_ms: int = 0
     distinct: bool = False
+    same: str = ""  # the member that what counts together agrees in
 
 
 class Contribution(Model):
@@ -135,6 +136,7 @@ class Contribution(Model):
     queued_at: Moment
     count: int = 1
     distinct: str = ""
+    same: str = ""  # the value of that member
     occurrence: str | None = None
     attributes: dict[str, Scalar] = Field(default_factory=dict)
     message: str = ""

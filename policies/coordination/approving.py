@@ -20,12 +20,11 @@ from policies.coordination.working import Working
 DENIED = "denied"
 
 
-def ask_first(work: Working, incident: Incident, now: datetime) -> Incident:
-    """Park *incident* until a person approves, and keep until when that counts."""
+def ask_first(work: Working, incident: Incident, now: datetime, because: str = "") -> Incident:
+    """Park *incident* until a person approves, *because* of that, and keep until when a yes counts."""
     until = add_seconds(now, incident.policy.approve_within_seconds)
-    why = (
-        f"policy {incident.policy.name} wants a person's approval before it acts; it counts until {until:%H:%M:%S} UTC"
-    )
+    usual = f"policy {incident.policy.name} wants a person's approval before it acts; it counts"
+    why = f"{f'{because}; an approval counts' if because else usual} until {until:%H:%M:%S} UTC"
     return park(work, incident.model_copy(update={"approve_until": until}), why, now)
 
 

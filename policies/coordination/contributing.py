@@ -12,9 +12,9 @@ from policies.contract.decisions import AnyMessage, Contribution, Contributions,
 from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
 from policies.coordination.storms import generation_of_scope
-from policies.coordination.windows import MOST_TELLERS, Counted, Window, count, window_key
+from policies.coordination.windows import MOST_TELLERS, Counted, Found, Window, count, window_key
 from policies.scopes import scope_name, stand_in
-from policies.windows import LATENESS_MS, Fulfilled
+from policies.windows import LATENESS_MS
 
 MOST_MESSAGES = MOST_EVENT_IDS = 8
 MOST_NAMES = 6  # of nodes in the first line; the window knows more
@@ -54,48 +54,59 @@ def hear(
         yield Heard(group, counted, tuple(_findings(group, counted, now)))
 
 
+def generations_of(group: Contributions) -> frozenset[str]:
+    """Return the names under which what *group* may find is leased, whichever revision counts."""
+    values = {"", *(entry.same for entry in group.entries)}
+    return frozenset(generation_of_scope(group.rule.plan.name, group.scope, value) for value in values)
+
+
 def _findings(group: Contributions, counted: Counted, now: datetime) -> Iterator[Finding]:
-    if counted.newest is not None:
-        for fulfilled in counted.fulfilled:
-            yield _finding(group, counted.window, counted.newest, fulfilled, now)
+    for found in counted.found:
+        yield _finding(group, counted.window, found, now)
 
 
-def _finding(group: Contributions, window: Window, newest: Contribution, found: Fulfilled, now: datetime) -> Finding:
-    rule, scope = window.rule, group.scope
-    generation = generation_of_scope(rule.plan.name, scope)
-    identity = (rule.plan.name, rule.plan.revision, rule.hash, window.cluster, generation, scope, found.start)
-    start = _moment(found.start)
+def _finding(group: Contributions, window: Window, found: Found, now: datetime) -> Finding:
+    rule, scope, newest = window.rule, group.scope, found.newest
+    generation = generation_of_scope(rule.plan.name, scope, found.value)
+    plan = rule.plan
+    identity = (plan.name, plan.revision, rule.hash, window.cluster, generation, scope, found.window.start)
+    start = _moment(found.window.start)
     job = newest.job.model_copy(update={"rank": None}) if newest.job and rule.per == "job" else None
+    mine = [one for one in group.entries if not rule.same or one.same == found.value]
     return Finding(
         id=stable_id("finding", *identity),
         node=newest.node if rule.per == "job" else stand_in(scope, newest.node),
         generation=generation,
-        policy=rule.plan,
+        policy=plan,
         kind=newest.kind,
-        severity=max((one.severity for one in group.entries), key=lambda one: one.rank),
+        severity=max((one.severity for one in mine), key=lambda one: one.rank),
         source=newest.source,
         job=job,
-        count=found.count,
+        count=found.window.count,
         window_start=start,
         first_observed_at=start,
-        observed_at=_moment(found.end),
+        observed_at=_moment(found.window.end),
         queued_at=newest.queued_at,
         decided_at=now,
-        late=found.end < now.timestamp() * 1000 - LATENESS_MS,
-        event_ids=found.event_ids[:MOST_EVENT_IDS],
-        messages=_messages(group, window),
+        late=found.window.end < now.timestamp() * 1000 - LATENESS_MS,
+        event_ids=found.window.event_ids[:MOST_EVENT_IDS],
+        messages=(_who(group, window, found), *_printed(mine)),
         attributes=newest.attributes,
     )
 
 
-def _messages(group: Contributions, window: Window) -> tuple[str, ...]:
-    """Return who tells of it, then what they print."""
-    names = [name for name, _moment in sorted(window.tellers.values(), key=lambda one: (-one[1], one[0]))]
+def _who(group: Contributions, window: Window, found: Found) -> str:
+    """Return who tells of it."""
+    names = [name for name, _moment in sorted(found.tellers.values(), key=lambda one: (-one[1], one[0]))]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     nodes = "1 node" if len(names) == 1 else f"{len(names)} nodes{' or more' if len(names) == MOST_TELLERS else ''}"
-    who = f"{nodes} of {scope_name(group.scope, window.cluster)}: {', '.join(names[:MOST_NAMES])}{more}"
-    printed = (entry.message for entry in sorted(group.entries, key=lambda one: (one.moment_ms, one.id)))
-    return (who, *list(dict.fromkeys(filter(None, printed)))[: MOST_MESSAGES - 1])
+    alike = f" with {window.rule.same} {found.value}" if found.value else ""
+    return f"{nodes} of {scope_name(group.scope, window.cluster)}{alike}: {', '.join(names[:MOST_NAMES])}{more}"
+
+
+def _printed(entries: Iterable[Contribution]) -> tuple[str, ...]:
+    printed = (entry.message for entry in sorted(entries, key=lambda one: (one.moment_ms, one.id)))
+    return tuple(list(dict.fromkeys(filter(None, printed)))[: MOST_MESSAGES - 1])
 
 
 def _moment(milliseconds: int) -> datetime:

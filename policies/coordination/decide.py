@@ -15,7 +15,7 @@ from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
 from policies.coordination.cancelling import take_cancellations
 from policies.coordination.closing import take_close
-from policies.coordination.contributing import groups_of, hear, window_keys
+from policies.coordination.contributing import generations_of, groups_of, hear, window_keys
 from policies.coordination.findings import take_contributions, take_findings
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.learning import job_in
@@ -23,7 +23,6 @@ from policies.coordination.limits import limits_of
 from policies.coordination.pacing import acts_scope
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
-from policies.coordination.storms import generation_of_scope
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
 from policies.coordination.working import Working
 
@@ -55,7 +54,7 @@ def _wide_keys(messages: Collection[AnyMessage]) -> Keys:
     leases: set[str] = set()
     jobs: set[str] = set()
     for group in groups_of(messages):
-        leases.add(generation_of_scope(group.rule.plan.name, group.scope))
+        leases.update(generations_of(group))
         runs = [entry.job for entry in group.entries if entry.job] if group.rule.per == "job" else []
         leases.update(generation_of_run(job) for job in runs)
         jobs.update(job.id for job in runs)

@@ -9,13 +9,14 @@ from policies.contract.decisions import Finding, FindingsMessage
 from policies.contract.errors import BadInputError
 from policies.contract.times import add_seconds
 from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
-from policies.coordination.contributing import Heard, hear
+from policies.coordination.blaming import blame
+from policies.coordination.contributing import Heard, generations_of, hear
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
 from policies.coordination.opening import lay_out_finding, open_or_record, why_nobody_acts
 from policies.coordination.rules import Rules
-from policies.coordination.storms import generation_of_scope, goes_on, remember, tells_of_a_storm
+from policies.coordination.storms import goes_on, remember, tells_of_a_storm
 from policies.coordination.working import Working
 
 DYING_SECONDS = 3600.0  # an instance that ends prints for minutes, large ones for many; its lease outlives that by days
@@ -33,17 +34,17 @@ def take_contributions(work: Working, message: FindingsMessage, rules: Rules, no
     """Count what *message* contributes and take the findings that this makes; BadInputError as above."""
     for heard in hear(work.windows, message.contributions, message.cluster, now):
         work.windows[heard.counted.window.key] = heard.counted.window
-        for finding in heard.findings:
+        for finding, found in zip(heard.findings, heard.counted.found, strict=True):
             _take(work, finding, rules, now)
+            blame(work, finding, heard.counted.window.rule, found.value)
         if heard.counted.repeated and not heard.findings:
             _finish_found(work, heard)
 
 
 def _finish_found(work: Working, heard: Heard) -> None:
     """A repeat of what is counted: whoever died before its message was done may have left its incident half-way."""
-    generation = generation_of_scope(heard.group.rule.plan.name, heard.group.scope)
     jobs = {generation_of_run(entry.job) for entry in heard.group.entries if entry.job}
-    for lease in filter(None, (work.leases.get(each) for each in (generation, *sorted(jobs)))):
+    for lease in filter(None, map(work.leases.get, (*sorted(generations_of(heard.group)), *sorted(jobs)))):
         holder = work.incidents.get(lease.incident)
         if holder and holder.policy.name == heard.group.rule.plan.name:
             _finish(work, holder)

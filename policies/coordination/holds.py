@@ -10,10 +10,22 @@ from policies.contract.base import Model
 from policies.contract.times import Moment
 
 
+class Blame(Model):
+    """A policy found the fault with the run as a whole: at ``step``, if it knows that. It counts ``until`` then."""
+
+    policy: str
+    priority: int
+    at: Moment
+    until: Moment
+    step: int | None = None
+    why: str = ""
+
+
 class Job(Model):
     """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet.
 
-    ``resumes`` counts how often it was let go, ``resumed_by`` is who did last, at ``resumed_at``.
+    ``resumes`` counts how often it was let go, ``resumed_by`` is who did last, at ``resumed_at``. ``blamed`` is what
+    speaks against the run itself, and not against its nodes.
     """
 
     cluster: str
@@ -23,6 +35,7 @@ class Job(Model):
     resumes: int = 0
     resumed_by: str | None = None
     resumed_at: Moment | None = None
+    blamed: tuple[Blame, ...] = ()
     version: int = 1
 
     def others(self, incident: str) -> tuple[str, ...]:

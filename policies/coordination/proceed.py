@@ -11,6 +11,7 @@ from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
+from policies.coordination.blaming import ON_HARDWARE, why_spared
 from policies.coordination.cancelling import CLEARED, clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import RECORDED, call_off, why_not, why_stopped
@@ -72,8 +73,14 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     if too_many:
         put_in_shadow(work, incident, too_many, now)
         return ended(call_off(work, incident, why_not(work, incident, now), now))
-    if incident.policy.approval and not incident.approved_by:
-        return ended(ask_first(work, incident, now))
+    return _wait_for_a_person(work, incident, now)
+
+
+def _wait_for_a_person(work: Working, incident: Incident, now: datetime) -> Told | None:
+    """Return why a person decides, None when its budgets and its hold are taken."""
+    spared = why_spared(work, incident, now)
+    if spared or (incident.policy.approval and not incident.approved_by):
+        return ended(ask_first(work, incident, now, spared))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
 
@@ -123,7 +130,8 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
     if planned.executor is None:
         why = incident.reason or f"policy {incident.policy.name} asks for a person here"
         return ended(park(work, incident, why, now))
-    stopped = why_stopped(work, incident, now)
+    spared = why_spared(work, incident, now) if planned.rung in ON_HARDWARE and not incident.under_way else ""
+    stopped = why_stopped(work, incident, now) or spared
     if stopped:
         return ended(park(work, incident, stopped, now))
     if incident.job and planned.rung in RESUME_RUNGS:

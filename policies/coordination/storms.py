@@ -7,6 +7,7 @@ page by now, or comes after everything was stopped, is told anew. It must not de
 
 from datetime import timedelta
 
+from policies.alike import with_value
 from policies.contract.decisions import Finding
 from policies.coordination import leases
 from policies.coordination.incident import Incident
@@ -18,9 +19,12 @@ _PREFIX = "scope#"
 _RECORDED = "recorded"
 
 
-def generation_of_scope(policy: str, scope: str) -> str:
-    """Return the name under which what *policy* finds in *scope* is leased, beside the generations of nodes."""
-    return f"{_PREFIX}{policy}#{scope}"
+def generation_of_scope(policy: str, scope: str, value: str = "") -> str:
+    """Return the name under which what *policy* finds in *scope* is leased, beside the generations of nodes.
+
+    What agrees in another *value* of `count.same` is another storm.
+    """
+    return with_value(f"{_PREFIX}{policy}#{scope}", value)
 
 
 def is_of_a_scope(generation: str) -> bool:

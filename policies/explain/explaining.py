@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from policies.alike import value_of
 from policies.clock_correction import ClockCorrection
 from policies.contract.decisions import Finding
 from policies.contract.envelope import NodeIdentity, ParsedEnvelope
@@ -30,6 +31,7 @@ from policies.findings import scope_of
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
 from policies.scopes import scope_key
+
 
 @dataclass(frozen=True)
 class Explained:
@@ -181,12 +183,13 @@ class _After:
         if rule.wide is not None:
             scope = scope_key(rule.wide.per, node.identity, event.job if event else None)
             known = self.windows.get(window_key(rule.name, scope)) if scope else None
-            return wide_standing(known, rule.wide, scope) if scope else None
+            return wide_standing(known, rule.wide, scope, _value(rule, event, node)) if scope else None
         state = NodeState.load(self.state)
         if state is None:
             return None
         component = mine[0].component if mine else event.component if event else None
-        return standing_of(state, rule, "node" if rule.per_node else scope_of(component), self.now)
+        scope = "node" if rule.per_node else scope_of(component)
+        return standing_of(state, rule, scope, self.now, _value(rule, event, node))
 
     def _then(self, finding: Finding) -> str:
         rules = self.world.rules_for(finding.node.cluster)
@@ -199,6 +202,10 @@ class _After:
         approved = "once a person approves " if finding.policy.approval else ""
         rungs = " → ".join(each.rung for each in layout.rungs)
         return f"it opens an incident (or joins the node's): {waits}{approved}{rungs}"
+
+
+def _value(rule: Rule, event: FaultEvent | None, node: NodeFacts) -> str:
+    return "" if rule.same is None or event is None else value_of(rule.same(event, node)) or ""
 
 
 def _counts(when: Asked | None, unless: Asked | None) -> bool:
@@ -221,11 +228,18 @@ def _outcome(
         return Outcome.NO_MATCH, "a heartbeat tells it nothing"
     if not _counts(when, unless):
         return _unmet(when, unless)
-    if not rule.dwell and rule.distinct is not None and rule.distinct(event, node) is None:
-        return Outcome.UNANSWERED, "what count.distinct asks for is not there"
+    missing = _missing(rule, event, node)
+    if missing:
+        return Outcome.UNANSWERED, f"what {missing} asks for is not there"
     if rule.wide is not None and standing is None:
         return Outcome.UNANSWERED, f"it counts per {rule.wide.per}, which nobody knows here"
     return _counted(standing)
+
+
+def _missing(rule: Rule, event: FaultEvent, node: NodeFacts) -> str:
+    if not rule.dwell and rule.distinct is not None and rule.distinct(event, node) is None:
+        return "count.distinct"
+    return "count.same" if rule.same is not None and not _value(rule, event, node) else ""
 
 
 def _unmet(when: Asked, unless: Asked | None) -> tuple[Outcome, str]:

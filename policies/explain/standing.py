@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from policies.alike import with_value
 from policies.contract.decisions import WideRule
 from policies.contract.times import format_time
 from policies.coordination.windows import Window, measure_of
@@ -60,18 +61,27 @@ class Standing:
         }
 
 
-def standing_of(state: NodeState, rule: Rule, scope: str, now: datetime) -> Standing:
-    """Return where *rule* stands on *scope*: of everything that *state* keeps, the newest window that holds most."""
+def standing_of(state: NodeState, rule: Rule, scope: str, now: datetime, value: str = "") -> Standing:
+    """Return where *rule* stands on *scope*: of everything that *state* keeps, the newest window that holds most.
+
+    *value*: of what agrees in it, where the rule asks for that.
+    """
     if rule.dwell:
         return _lasting(state, rule, scope, now)
-    return _counted(state.counter(f"{rule.name}|{scope}", rule.revision), rule.measure, rule.revision, scope)
+    counter = state.counter(f"{rule.name}|{with_value(scope, value)}", rule.revision)
+    return _counted(counter, rule.measure, rule.revision, _alike(scope, value))
 
 
-def wide_standing(window: Window | None, rule: WideRule, scope: str) -> Standing:
+def wide_standing(window: Window | None, rule: WideRule, scope: str, value: str = "") -> Standing:
     """Return where a count over many nodes stands, by coordinate's *window* (None: nothing was counted)."""
     revision = rule.plan.revision
-    counter = Counter.load(window.counter) if window else Counter(revision)
-    return _counted(counter, measure_of(rule), revision, scope)
+    dumped = window and (window.alike[value].counter if value in window.alike else None if value else window.counter)
+    counter = Counter.load(dumped) if dumped else Counter(revision)
+    return _counted(counter, measure_of(rule), revision, _alike(scope, value))
+
+
+def _alike(scope: str, value: str) -> str:
+    return f"{scope} for the value {value}" if value else scope
 
 
 def _counted(counter: Counter, measure: Measure, current: int, scope: str) -> Standing:

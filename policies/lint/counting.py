@@ -20,6 +20,7 @@ def counting_flaws(read: Reading) -> Iterator[Flaw]:
     yield from _reach(count)
     yield from _lines(read, count)
     yield from _distinct(read, count)
+    yield from _same(read, count)
     if count.at_least == 1 and not count.occurrence and not count.distinct and count.within > _SECOND_LOOK:
         yield Flaw.of(
             "L406",
@@ -50,14 +51,27 @@ def _distinct(read: Reading, count: Count) -> Iterator[Flaw]:
     if count.at_least == 1:
         yield Flaw.of("L405", "count.distinct", "one value is always there: nothing is counted.", "Raise at_least.")
         return
-    tied = [branch.texts(count.distinct) for branch in read.possible]
-    single = tied and all(texts is not None and len(texts) == 1 for texts in tied) and len(set(tied)) == 1
-    of_part = count.per == "component" and count.distinct.startswith(_OF_A_PART)
-    of_node = count.per in {"component", "node"} and count.distinct.startswith("node.")
-    if single or of_part or of_node:
+    if _is_fixed(read, count, count.distinct):
         yield Flaw.of(
             "L404",
             "count.distinct",
             f"{count.distinct} is the same in all that is counted together.",
             "The count is never reached.",
         )
+
+
+def _same(read: Reading, count: Count) -> Iterator[Flaw]:
+    if count.same is None or not _is_fixed(read, count, count.same):
+        return
+    reason = f"{count.same} is the same in all that is counted together anyhow."
+    yield Flaw.of("L413", "count.same", reason, "Leave it out, or count in a wider scope.")
+
+
+def _is_fixed(read: Reading, count: Count, member: str) -> bool:
+    """Whether *member* has one value in everything that one count counts."""
+    tied = [branch.texts(member) for branch in read.possible]
+    single = tied and all(texts is not None and len(texts) == 1 for texts in tied) and len(set(tied)) == 1
+    of_part = count.per == "component" and member.startswith(_OF_A_PART)
+    of_node = count.per in {"component", "node"} and member.startswith("node.")
+    of_job = count.per == "job" and member == "job.id"
+    return bool(single or of_part or of_node or of_job or member == "node.cluster")

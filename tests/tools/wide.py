@@ -35,6 +35,7 @@ def contribution(
     count: int = 1,
     job: JobRef | None = None,
     distinct: str | None = None,
+    same: str = "",
     occurrence: str | None = None,
     since: float | None = None,
     message: str = "nfs: server fs-1 not responding, still trying",
@@ -58,6 +59,7 @@ def contribution(
         queued_at=at(seconds),
         count=count,
         distinct=node if distinct is None else distinct,
+        same=same,
         occurrence=occurrence,
         message=message,
     )

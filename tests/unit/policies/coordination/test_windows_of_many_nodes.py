@@ -16,6 +16,8 @@ from tests.tools.wide import contribution, in_one, wide_rule
 DISTINCT = wide_rule()
 SUM = wide_rule(distinct=False, at_least=10, within_ms=120_000)
 OCCURRENCES = wide_rule(distinct=False, at_least=3, occurrence_ms=30_000)
+ALIKE = wide_rule(distinct=False, at_least=2, same="job.step")
+APART = wide_rule(at_least=2, same="job.step", occurrence_ms=60_000)
 
 
 def counted(
@@ -27,7 +29,7 @@ def counted(
         result = count(window, in_one(batch, rule), CLUSTER)
         window = Window.model_validate_json(result.window.model_dump_json(exclude_none=True))  # as the table keeps it
         assert window == result.window
-        found += [one.start for one in result.fulfilled]
+        found += [one.window.start for one in result.found]
     assert window is not None
     return window, found
 
@@ -135,13 +137,14 @@ def _stories(draw: st.DrawFn) -> list[Contribution]:
             draw(st.integers(0, 1500)),
             seq=1000 + number,
             count=draw(st.integers(1, 4)),
+            same=draw(st.sampled_from(["900", "1000", "1100"])),
         )
         for number in range(draw(st.integers(1, 16)))
     ]
 
 
 @settings(max_examples=200)
-@given(_stories(), st.randoms(use_true_random=False), st.sampled_from([DISTINCT, SUM, OCCURRENCES]))
+@given(_stories(), st.randoms(use_true_random=False), st.sampled_from([DISTINCT, SUM, OCCURRENCES, ALIKE, APART]))
 def test_order_repetition_and_cuts_change_nothing(
     story: list[Contribution], chance: random.Random, rule: WideRule
 ) -> None:
