@@ -9,16 +9,20 @@ from typing import Any
 import boto3
 
 from functions.adapters.acts import DynamoDBLeaseReader
+from functions.adapters.capacity import Ec2Capacity
 from functions.adapters.ec2_instances import Ec2Instances
+from functions.adapters.facts import DynamoFacts
 from functions.adapters.kinesis_faults import KinesisFaults
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_sweeps import SqsSweeps
 from functions.clients import bounded
+from functions.sweep.capacity_look import CapacityLook
 from functions.sweep.look import Lookout
 from functions.sweep.settings import Settings
 from functions.sweep.sweep import sweep
 
 _CLIENT = bounded()
+_ASKS = bounded(connect_seconds=1, read_seconds=4, tries=2)  # of many small questions none may use up the time
 
 
 @cache
@@ -35,12 +39,18 @@ def wired() -> Callable[[], None]:
         faults=faults,
         patience=settings.patience,
     )
+    capacity = CapacityLook(
+        view=Ec2Capacity(boto3.client("ec2", config=_ASKS), boto3.client("autoscaling", config=_ASKS)),
+        facts=DynamoFacts(dynamodb, settings.fleet_table),
+        clock=clock,
+    )
     return partial(
         sweep,
         clusters=settings.clusters,
         sweeps=SqsSweeps(boto3.client("sqs", config=_CLIENT), settings.decisions_queue_url),
         faults=faults,
         lookout=lookout,
+        capacity=capacity,
         clock=clock,
     )
 

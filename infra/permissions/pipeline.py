@@ -73,14 +73,21 @@ def sweep(lanes: Lanes, tables: Tables) -> Statements:
     """Ask coordinate to look at every open incident; put canaries and silent nodes on the stream.
 
     Who was heard and who is worked on stand in the fleet table; whether a silent node should be alive, EC2 and Auto
-    Scaling say. It writes nothing there.
+    Scaling say. They say as well what a cluster could still get, and that it writes to the fleet table.
     """
     look = ("ec2:DescribeInstances", "ec2:DescribeInstanceStatus", "autoscaling:DescribeAutoScalingInstances")
+    room = (
+        "ec2:DescribeCapacityReservations",
+        "autoscaling:DescribeAutoScalingGroups",
+        "autoscaling:DescribeScalingActivities",
+        "autoscaling:DescribeWarmPool",
+    )
     return [
         grants.send("Decisions", lanes.decisions),
         grants.put_records("Faults", lanes.faults),
-        grants.items("Fleet", [tables.fleet], ("GetItem", "Query"), [grants.CLUSTER_KEYS]),
+        grants.items("Fleet", [tables.fleet], ("GetItem", "Query", "PutItem"), [grants.CLUSTER_KEYS]),
         grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
+        grants.allow("Capacity", room, ["*"], why=grants.NO_RESOURCE),
     ]
 
 

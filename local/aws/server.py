@@ -132,6 +132,10 @@ class EmbeddedAws:
         """Let an instance's status checks fail; neither: it is well again."""
         self.control("set_impaired", instance_id=instance_id, instance=instance, system=system)
 
+    def set_capacity_reservations(self, reservations: Sequence[Mapping[str, Any]]) -> None:
+        """Have these capacity reservations and no others (`services/capacity_reservations.py` says what they hold)."""
+        self.control("set_capacity_reservations", reservations=reservations)
+
     def set_console(self, instance_id: str, text: str) -> None:
         """What GetConsoleOutput shows for an instance."""
         self.control("set_console", instance_id=instance_id, text=text)

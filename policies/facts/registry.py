@@ -6,10 +6,13 @@ Decides which document a member is answered from. It must not know what a fact m
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policies.facts.capacity import CAPACITY
 from policies.facts.fact import Fact, FactDocument, FactType
+from policies.facts.history import HISTORY
 from policies.facts.maintenance import MAINTENANCE
+from policies.facts.recent import RECENT
 
-DOCUMENTS: Mapping[str, FactDocument[Any]] = {one.name: one for one in (MAINTENANCE,)}
+DOCUMENTS: Mapping[str, FactDocument[Any]] = {one.name: one for one in (CAPACITY, MAINTENANCE)}
 """By name."""
 
 AGE = "facts.age_seconds"

@@ -39,6 +39,7 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
     ("Sweep", "(Describe|Fleet)", ".*", "for a node that fell silent; told in the demo"),
     ("Node", "Evidence", ".*", "simulated nodes keep theirs; a real bucket is told in tests/integration/agent"),
     ("Nodes|Evidence", "Commands", "dynamodb:UpdateItem", "gives up a command that no agent began in time"),
+    ("Sweep", "Capacity", "autoscaling:DescribeWarmPool", "for groups that have a warm pool; told in tests/unit"),
     ("Sweep", "DeadLetters", ".*", "Lambda sends a sweep there that failed three times"),
 )
 

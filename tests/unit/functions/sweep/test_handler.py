@@ -34,7 +34,7 @@ def queue_url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         handler.wired.cache_clear()
 
 
-def test_one_invocation_sends_a_sweep_and_a_canary(queue_url: str) -> None:
+def test_one_invocation_sends_a_sweep_and_a_canary_and_keeps_what_could_be_got(queue_url: str) -> None:
     handler.handle({"source": "aws.events"}, None)
     [message] = boto3.client("sqs").receive_message(QueueUrl=queue_url)["Messages"]
     assert json.loads(message["Body"])["cluster"] == "a"
@@ -43,3 +43,6 @@ def test_one_invocation_sends_a_sweep_and_a_canary(queue_url: str) -> None:
     place = kinesis.get_shard_iterator(StreamName="faults", ShardId=shard, ShardIteratorType="TRIM_HORIZON")
     [record] = kinesis.get_records(ShardIterator=place["ShardIterator"])["Records"]
     assert json.loads(record["Data"])["node"]["name"] == "relight-canary"
+    key = {"pk": {"S": "CLUSTER#a"}, "sk": {"S": "CAPACITY"}}
+    kept = boto3.client("dynamodb").get_item(TableName="fleet", Key=key)["Item"]
+    assert "no Auto Scaling group" in json.loads(kept["document"]["S"])["unknown"]["spares"]

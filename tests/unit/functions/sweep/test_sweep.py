@@ -6,10 +6,13 @@ import pytest
 
 from functions.settings import ClusterSettings
 from functions.sweep.canaries import canary
+from functions.sweep.capacity_look import CapacityLook
 from functions.sweep.look import Lookout
 from functions.sweep.silence import Patience
 from functions.sweep.sweep import sweep
 from functions.twins.acts import MemoryLeaseReader
+from functions.twins.capacity import MemoryCapacityView
+from functions.twins.facts import MemoryFacts
 from functions.twins.faults import MemoryFaultsLane
 from functions.twins.instances import MemoryInstances
 from functions.twins.sweeps import MemorySweeps
@@ -23,9 +26,10 @@ NOW = datetime(2026, 3, 1, 12, 0, 7, tzinfo=UTC)
 CLUSTERS = tuple(ClusterSettings(name=name, orchestrator="eks") for name in ("a", "b"))
 
 
-def run(sweeps: MemorySweeps, faults: MemoryFaultsLane, now: datetime = NOW) -> None:
+def run(sweeps: MemorySweeps, faults: MemoryFaultsLane, now: datetime = NOW, kept: MemoryFacts | None = None) -> None:
     lookout = Lookout(MemorySeen(), MemoryInstances(lambda: now), MemoryLeaseReader(MemoryStore()), faults, Patience())
-    sweep(clusters=CLUSTERS, sweeps=sweeps, faults=faults, lookout=lookout, clock=lambda: now)
+    capacity = CapacityLook(MemoryCapacityView(), kept or MemoryFacts(), lambda: now)
+    sweep(clusters=CLUSTERS, sweeps=sweeps, faults=faults, lookout=lookout, capacity=capacity, clock=lambda: now)
 
 
 def test_every_cluster_gets_a_sweep_and_a_canary() -> None:
@@ -60,15 +64,16 @@ def test_a_repeat_in_the_same_minute_sweeps_nothing_twice() -> None:
 def test_a_cluster_whose_queue_refuses_stops_neither_the_other_nor_the_canary() -> None:
     sweeps, faults = MemorySweeps(), MemoryFaultsLane()
     sweeps.failing = {"a"}
-    with pytest.raises(DependencyError, match="1 of 5 parts failed"):
+    with pytest.raises(DependencyError, match="1 of 6 parts failed"):
         run(sweeps, faults)
     assert [message.cluster for message in sweeps.sent] == ["b"]
     assert len(faults.accepted) == 2
 
 
 def test_a_lane_that_refuses_stops_no_sweep() -> None:
-    sweeps, faults = MemorySweeps(), MemoryFaultsLane()
+    sweeps, faults, kept = MemorySweeps(), MemoryFaultsLane(), MemoryFacts()
     faults.failing = True
     with pytest.raises(DependencyError, match="the faults lane refuses"):
-        run(sweeps, faults)
+        run(sweeps, faults, kept=kept)
     assert len(sweeps.sent) == 2
+    assert sorted(key.cluster for key in kept.texts) == ["a", "b"]

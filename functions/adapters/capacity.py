@@ -1,0 +1,117 @@
+"""What a cluster could still get, asked of EC2 and Auto Scaling.
+
+It must not decide what counts as a spare or a free slot of a cluster; it only reads AWS's words.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from functions.adapters.aws import calling
+from functions.ports.capacity import Refusal, Reservation, Room
+from policies.contract.errors import DependencyError
+
+if TYPE_CHECKING:
+    from types_boto3_autoscaling import AutoScalingClient
+    from types_boto3_autoscaling.type_defs import ActivityTypeDef, AutoScalingGroupTypeDef
+    from types_boto3_ec2 import EC2Client
+    from types_boto3_ec2.type_defs import CapacityReservationTypeDef
+
+CLUSTER_TAG = "relight:cluster"
+GROUP_TAG = "aws:autoscaling:groupName"
+# States of a warm pool's instance that has been prepared (Auto Scaling user guide, "Lifecycle state transitions for
+# instances in a warm pool"); in Warmed:Pending it is still being made.
+_READY = frozenset({"Warmed:Running", "Warmed:Stopped", "Warmed:Hibernated"})
+_RECENT = 10  # activities looked at; they come newest first
+_MOST_PAGES = 20
+_MOST_WHY = 200
+# What Auto Scaling says when EC2 has none: "We currently do not have sufficient p5.48xlarge capacity in the
+# Availability Zone you requested", "There is no Spot capacity available …" (Auto Scaling user guide, "Troubleshoot:
+# Instance launch failure"). A used-up quota says "vCPU capacity": nothing comes then, either.
+_LACKS = "capacity"
+
+
+class Ec2Capacity:
+    """See the port `CapacityView`."""
+
+    def __init__(self, ec2: "EC2Client", autoscaling: "AutoScalingClient") -> None:
+        """Keep the clients."""
+        self._ec2 = ec2
+        self._autoscaling = autoscaling
+
+    def rooms(self, cluster: str, groups: Collection[str]) -> Sequence[Room]:
+        """See the port."""
+        pages = self._autoscaling.get_paginator("describe_auto_scaling_groups")
+        with calling(f"reading the groups of {cluster}"):
+            if groups:
+                answers = list(pages.paginate(AutoScalingGroupNames=list(groups)))
+            else:
+                answers = list(pages.paginate(Filters=[{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]}]))
+        return [_room(each) for answer in answers for each in answer["AutoScalingGroups"]]
+
+    def warm(self, group: str) -> int:
+        """See the port."""
+        with calling(f"reading the warm pool of {group}"):
+            pages = self._autoscaling.get_paginator("describe_warm_pool").paginate(AutoScalingGroupName=group)
+            return sum(each["LifecycleState"] in _READY for page in pages for each in page["Instances"])
+
+    def refusal(self, group: str) -> Refusal | None:
+        """See the port."""
+        with calling(f"reading the activities of {group}"):
+            answer = self._autoscaling.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=_RECENT)
+        launches = (each for each in answer["Activities"] if each["Description"].startswith("Launching"))
+        ended = next((each for each in launches if each["StatusCode"] in {"Successful", "Failed"}), None)
+        return _refusal(ended) if ended else None
+
+    def reservations(self) -> Sequence[Reservation]:
+        """See the port."""
+        with calling("reading capacity reservations"):
+            pages = self._ec2.get_paginator("describe_capacity_reservations").paginate(
+                Filters=[{"Name": "state", "Values": ["active"]}]
+            )
+            found = [each for page in pages for each in page["CapacityReservations"]]
+        return [_reservation(each) for each in found]
+
+    def runs_in(self, reservation: str, groups: Collection[str]) -> bool:
+        """See the port. A page may be empty, and be followed by one that is not."""
+        wanted = {"capacity-reservation-id": [reservation], f"tag:{GROUP_TAG}": sorted(groups)}
+        pages = self._ec2.get_paginator("describe_instances").paginate(
+            Filters=[{"Name": name, "Values": values} for name, values in wanted.items()]
+        )
+        with calling(f"looking who runs in {reservation}"):
+            for number, page in enumerate(pages, start=1):
+                if any(each["Instances"] for each in page["Reservations"]):
+                    return True
+                if number == _MOST_PAGES:
+                    raise DependencyError(f"{reservation} has more than {number} pages of instances, none of {groups}.")
+        return False
+
+
+def _room(described: "AutoScalingGroupTypeDef") -> Room:
+    target = described.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
+    return Room(
+        name=described["AutoScalingGroupName"],
+        wanted=described["DesiredCapacity"],
+        most=described["MaxSize"],
+        has_warm_pool=bool(described.get("WarmPoolConfiguration")),
+        reservations=tuple(target.get("CapacityReservationIds", ())),
+    )
+
+
+def _refusal(activity: "ActivityTypeDef") -> Refusal | None:
+    why = activity.get("StatusMessage", "")
+    if activity["StatusCode"] != "Failed" or _LACKS not in why.lower():
+        return None
+    return Refusal(activity["StartTime"].astimezone(UTC), why[:_MOST_WHY])
+
+
+def _reservation(described: "CapacityReservationTypeDef") -> Reservation:
+    tags = {each["Key"]: each["Value"] for each in described.get("Tags", ())}
+    ends = described.get("EndDate")
+    return Reservation(
+        id=described["CapacityReservationId"],
+        slots=described["TotalInstanceCount"],
+        free=described["AvailableInstanceCount"],
+        cluster=tags.get(CLUSTER_TAG, ""),
+        ends_at=ends.astimezone(UTC) if ends else None,
+    )

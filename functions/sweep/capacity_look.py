@@ -1,0 +1,111 @@
+"""The minute's look at what a cluster could still get: asks for each part, within a time, and keeps what it came to.
+
+A part that fails, or for which there is no time left, leaves its members unknown and costs nobody else anything. It
+must not decide what the answers mean (`capacity.py` does).
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from functions.ports.capacity import CapacityView, Refusal, Reservation, Room
+from functions.ports.facts import FactKey, FactWriter
+from functions.settings import ClusterSettings
+from functions.sweep.capacity import Answers, judge, surely_of
+from policies.contract.errors import DependencyError
+from policies.facts.capacity import CAPACITY
+
+LOG = logging.getLogger(__name__)
+# Of an invocation's 30 seconds, counted from its beginning: the last call that begins within these has time to fail.
+PATIENCE = timedelta(seconds=15)
+KEPT = timedelta(days=7)  # what a cluster that is no more could once get
+_MOST_WHY = 200
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CapacityLook:
+    """The ports of the look; ``clock`` is the one that the sweep's beginning was read from."""
+
+    view: CapacityView
+    facts: FactWriter
+    clock: Callable[[], datetime]
+    patience: timedelta = PATIENCE
+
+    def look(self, clusters: Sequence[ClusterSettings], began: datetime) -> None:
+        """Keep what each of *clusters* could get. DependencyError when one could not be kept; the others are."""
+        failures = [error for cluster in clusters if (error := self._keep(cluster, began))]
+        if failures:
+            raise failures[0]
+
+    def _keep(self, cluster: ClusterSettings, began: datetime) -> DependencyError | None:
+        answers = _Asking(self, cluster, began + self.patience).answers()
+        for part, why in answers.unknown.items():
+            LOG.info("capacity of %s: %s is unknown: %s", cluster.name, part, why)
+        try:
+            key = FactKey(cluster.name, CAPACITY.name)
+            self.facts.keep(key, judge(answers, began).to_json(), began + KEPT)
+        except DependencyError as error:
+            return error
+        return None
+
+
+class _Asking:
+    """One cluster's questions."""
+
+    def __init__(self, look: CapacityLook, cluster: ClusterSettings, until: datetime) -> None:
+        self._look, self._view, self._cluster, self._until = look, look.view, cluster, until
+        self._unknown: dict[str, str] = {}
+
+    def answers(self) -> Answers:
+        name, groups = self._cluster.name, self._cluster.auto_scaling_groups
+        rooms = self._ask(("headroom", "spares", "reserved_free"), lambda: self._rooms(name, groups))
+        if not rooms:
+            return Answers(unknown=self._unknown)
+        return Answers(
+            rooms=rooms,
+            warm=self._ask(("spares",), lambda: self._warm(rooms)),
+            reservations=self._ask(("reserved_free",), lambda: self._reservations(rooms)),
+            refusals=self._ask(("refused_at",), lambda: self._refusals(rooms)) or (),
+            unknown=self._unknown,
+        )
+
+    def _ask(self, fields: Sequence[str], question: Callable[[], T]) -> T | None:
+        try:
+            return question()
+        except DependencyError as error:
+            self._unknown.update(dict.fromkeys(fields, str(error)[:_MOST_WHY]))
+            return None
+
+    def _in_time(self) -> None:
+        if self._look.clock() >= self._until:
+            raise DependencyError("there was no time left to ask.", hint="The next minute asks again.")
+
+    def _rooms(self, cluster: str, groups: Sequence[str]) -> Sequence[Room]:
+        self._in_time()
+        rooms = self._view.rooms(cluster, groups)
+        if not rooms:
+            raise DependencyError("the cluster has no Auto Scaling group.", hint="Name or tag it (docs/deploying.md).")
+        return rooms
+
+    def _warm(self, rooms: Sequence[Room]) -> int:
+        return sum(self._each(room.name, self._view.warm) for room in rooms if room.has_warm_pool)
+
+    def _refusals(self, rooms: Sequence[Room]) -> Sequence[Refusal]:
+        found = (self._each(room.name, self._view.refusal) for room in rooms)
+        return [each for each in found if each]
+
+    def _reservations(self, rooms: Sequence[Room]) -> Sequence[Reservation]:
+        self._in_time()
+        return [each for each in self._view.reservations() if self._is_ours(each, rooms)]
+
+    def _is_ours(self, reservation: Reservation, rooms: Sequence[Room]) -> bool:
+        told = surely_of(reservation, self._cluster.name, rooms)
+        names = [room.name for room in rooms]
+        return self._each(reservation.id, lambda one: self._view.runs_in(one, names)) if told is None else told
+
+    def _each(self, name: str, question: Callable[[str], T]) -> T:
+        self._in_time()
+        return question(name)

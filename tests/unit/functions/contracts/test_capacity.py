@@ -1,0 +1,188 @@
+"""What a cluster could still get: the twin, and EC2 with Auto Scaling (on moto, with what the embedded AWS adds)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from functions.adapters.capacity import Ec2Capacity
+from functions.ports.capacity import CapacityView, Refusal, Reservation, Room
+from functions.twins.capacity import MemoryCapacityView
+from local.aws.services import capacity_reservations
+from policies.contract.errors import DependencyError
+
+REGION = "us-east-1"
+ENDS = datetime(2026, 3, 9, 11, 30, tzinfo=UTC)
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class Site:
+    """Groups ``gpus`` (2 of at most 4, with a warm pool, tagged) and ``others``; ``gpus`` runs in cr-1."""
+
+    view: CapacityView
+
+
+@pytest.fixture(params=["twin", "aws"])
+def site(request: pytest.FixtureRequest) -> Iterator[Site]:
+    if request.param == "twin":
+        groups = [Room("gpus", 2, 4, has_warm_pool=True), Room("others", 1, 1)]
+        reserved = [Reservation("cr-1", 4, 2, cluster="a"), Reservation("cr-2", 8, 8, ends_at=ENDS)]
+        yield Site(MemoryCapacityView(groups, of={"a": ["gpus"]}, reserved=reserved, inside={"cr-1": ["gpus"]}))
+        return
+    with mock_aws():
+        yield Site(_on_moto())
+
+
+def _on_moto() -> CapacityView:
+    ec2 = boto3.client("ec2", region_name=REGION)
+    autoscaling = boto3.client("autoscaling", region_name=REGION)
+    image = ec2.describe_images()["Images"][0]["ImageId"]
+    autoscaling.create_launch_configuration(LaunchConfigurationName="lc", ImageId=image, InstanceType="p5.48xlarge")
+    for name, wanted, most in (("gpus", 2, 4), ("others", 1, 1)):
+        autoscaling.create_auto_scaling_group(
+            AutoScalingGroupName=name,
+            LaunchConfigurationName="lc",
+            MinSize=0,
+            MaxSize=most,
+            DesiredCapacity=wanted,
+            AvailabilityZones=[f"{REGION}a"],
+            Tags=[{"Key": "relight:cluster", "Value": "a" if name == "gpus" else "b", "PropagateAtLaunch": False}],
+        )
+    autoscaling.put_warm_pool(AutoScalingGroupName="gpus")
+    capacity_reservations.apply()
+    members = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=["gpus"])["AutoScalingGroups"][0]
+    inside = [each["InstanceId"] for each in members["Instances"]]
+    capacity_reservations.set_all(
+        [
+            {"id": "cr-1", "slots": 4, "cluster": "a", "instances": inside},
+            {"id": "cr-2", "slots": 8, "ends_at": ENDS.isoformat()},
+            {"id": "cr-3", "slots": 8, "state": "scheduled"},
+        ],
+        region=REGION,
+    )
+    return Ec2Capacity(ec2, autoscaling)
+
+
+def test_groups_are_found_by_name_or_by_the_clusters_tag(site: Site) -> None:
+    gpus, others = Room("gpus", 2, 4, has_warm_pool=True), Room("others", 1, 1)
+    assert sorted(site.view.rooms("a", ["gpus", "others", "gone"]), key=lambda one: one.name) == [gpus, others]
+    assert list(site.view.rooms("a", [])) == [gpus]
+    assert list(site.view.rooms("nobody", [])) == []
+
+
+def test_reservations_in_force_tell_slots_free_ones_tag_and_end(site: Site) -> None:
+    found = sorted(site.view.reservations(), key=lambda one: one.id)
+    assert found == [Reservation("cr-1", 4, 2, cluster="a"), Reservation("cr-2", 8, 8, ends_at=ENDS)]
+
+
+def test_who_runs_in_a_reservation_is_told_by_group(site: Site) -> None:
+    assert site.view.runs_in("cr-1", ["gpus", "others"])
+    assert not site.view.runs_in("cr-1", ["others"])
+    assert not site.view.runs_in("cr-2", ["gpus"])
+
+
+def test_an_empty_warm_pool_has_nothing_and_a_group_that_lacks_nothing_was_refused_nothing(site: Site) -> None:
+    assert site.view.warm("gpus") == 0
+    assert site.view.refusal("gpus") is None
+
+
+class FakeAutoScaling:
+    """What moto does not tell: a warm pool's instances, and activities."""
+
+    def __init__(self, states: tuple[str, ...] = (), activities: tuple[dict[str, object], ...] = ()) -> None:
+        self._states = states
+        self._activities = activities
+
+    def get_paginator(self, name: str) -> "FakeAutoScaling":
+        assert name == "describe_warm_pool"
+        return self
+
+    def paginate(self, **parameters: object) -> list[dict[str, object]]:
+        assert parameters == {"AutoScalingGroupName": "gpus"}
+        return [{"Instances": [{"LifecycleState": state}]} for state in self._states]
+
+    def describe_scaling_activities(self, **parameters: object) -> dict[str, object]:
+        assert parameters["AutoScalingGroupName"] == "gpus"
+        return {"Activities": list(self._activities)}
+
+
+def refusal(*activities: dict[str, object]) -> Refusal | None:
+    fake: Any = FakeAutoScaling(activities=activities)
+    return Ec2Capacity(boto3.client("ec2", region_name=REGION), fake).refusal("gpus")
+
+
+def activity(
+    status: str, minutes: int, message: str = "", what: str = "Launching a new EC2 instance"
+) -> dict[str, object]:
+    started = NOW - timedelta(minutes=minutes)
+    return {"Description": what, "StatusCode": status, "StartTime": started, "StatusMessage": message}
+
+
+# Auto Scaling user guide, "Troubleshoot: Instance launch failure".
+NONE_THERE = (
+    "We currently do not have sufficient p5.48xlarge capacity in the Availability Zone you requested (us-east-1a)."
+    " Launching EC2 instance failed."
+)
+
+
+def test_only_prepared_instances_of_a_warm_pool_count() -> None:
+    states = ("Warmed:Stopped", "Warmed:Running", "Warmed:Hibernated", "Warmed:Pending", "Warmed:Terminating:Wait")
+    fake: Any = FakeAutoScaling(states)
+    assert Ec2Capacity(boto3.client("ec2", region_name=REGION), fake).warm("gpus") == 3
+
+
+def test_a_launch_that_failed_for_want_of_capacity_is_told_until_one_succeeds() -> None:
+    failed = activity("Failed", 5, NONE_THERE)
+    assert refusal(failed) == Refusal(NOW - timedelta(minutes=5), NONE_THERE)
+    assert refusal(activity("InProgress", 1), failed) == Refusal(NOW - timedelta(minutes=5), NONE_THERE)
+    assert refusal(activity("Successful", 2), failed) is None
+    ended = activity("Successful", 1, what="Terminating EC2 instance: i-0a")
+    assert refusal(ended, failed) == Refusal(NOW - timedelta(minutes=5), NONE_THERE)
+
+
+def test_a_launch_that_failed_for_another_reason_says_nothing_of_capacity() -> None:
+    assert refusal(activity("Failed", 5, "The key pair 'x' does not exist. Launching EC2 instance failed.")) is None
+    assert refusal() is None
+
+
+class FakeEc2:
+    """Pages of describe_instances."""
+
+    def __init__(self, pages: list[list[str]]) -> None:
+        self._pages = pages
+
+    def get_paginator(self, name: str) -> "FakeEc2":
+        assert name == "describe_instances"
+        return self
+
+    def paginate(self, **_parameters: object) -> Iterator[dict[str, object]]:
+        for page in self._pages:
+            yield {"Reservations": [{"Instances": [{"InstanceId": each}]} for each in page]}
+
+
+def runs_in(pages: list[list[str]]) -> bool:
+    fake: Any = FakeEc2(pages)
+    return Ec2Capacity(fake, boto3.client("autoscaling", region_name=REGION)).runs_in("cr-1", ["gpus"])
+
+
+def test_an_empty_page_is_no_answer_and_pages_without_an_end_are_a_failure() -> None:
+    assert runs_in([[], ["i-1"]])
+    assert not runs_in([[], []])
+    with pytest.raises(DependencyError, match="more than 20 pages"):
+        runs_in([[]] * 21)
+
+
+def test_a_role_without_the_right_is_a_failure_that_says_so() -> None:
+    class Refusing:
+        def get_paginator(self, _name: str) -> Any:  # noqa: ANN401 - boto3's paginator
+            raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "DescribeCapacityReservations")
+
+    refusing: Any = Refusing()
+    with pytest.raises(DependencyError, match="lacks the right"):
+        Ec2Capacity(refusing, boto3.client("autoscaling", region_name=REGION)).reservations()
