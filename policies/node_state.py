@@ -4,9 +4,10 @@ Decides its shape and its bounds. Parts that a batch does not touch stay as they
 document is kept.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from policies.alike import newest_values
 from policies.dwell import Dwell
@@ -20,9 +21,9 @@ MOST_COUNTERS = 256
 MOST_DWELLS = 32
 MOST_CANCELLED = 32
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
-LARGEST_TEXT = 256 * 1024  # a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
+LARGEST_TEXT = 256 * 1024  # bytes; a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
+_PLAIN = 3  # parts of a counter for which nothing lasts
 Document = dict[str, Any]
-_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False)
 
 
 class NodeState:
@@ -45,7 +46,7 @@ class NodeState:
         if not text:
             return cls()
         try:
-            document = json.loads(text)
+            document = from_json(text)  # twice as fast as `json`, as is `to_json`; sorting is ours then
         except ValueError:
             return None
         sound = isinstance(document, dict) and document.get("v") == VERSION
@@ -117,11 +118,11 @@ class NodeState:
             document["d"], lost = self._dump_dwells(reference, horizons)
         if self.cancelled:
             document["x"] = _late_enough(self.cancelled, reference)
-        text = _encode(document)
-        while len(text) > LARGEST_TEXT and document["c"]:
+        raw = _encode(document)
+        while len(raw) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
-            text = _encode(document)
-        return text, len(fresh) - len(document["c"]) + lost
+            raw = _encode(document)
+        return raw.decode(), len(fresh) - len(document["c"]) + lost
 
     def _dump_dwells(self, reference: int, horizons: Mapping[str, int]) -> tuple[Document, int]:
         """Return what may still last, or what ended and older events may come after; and how many are lost."""
@@ -143,8 +144,13 @@ def _late_enough(cancelled: Document, reference: int) -> Document:
     return {key: told for told, key in sorted(kept, reverse=True)[:MOST_CANCELLED]}
 
 
-def _encode(document: Document) -> str:
-    return _ENCODER.encode(document)
+def _encode(document: Document) -> bytes:
+    """Return *document* with the names of its parts in order; within them, all is in an order of its own."""
+    return to_json({part: _in_order(document[part]) for part in ("c", "d", "s", "v", "x") if part in document})
+
+
+def _in_order(part: Any) -> Any:  # noqa: ANN401 - the version is a number
+    return dict(sorted(part.items())) if isinstance(part, dict) and len(part) > 1 else part
 
 
 def _horizon(key: str, horizons: Mapping[str, int]) -> int:
@@ -153,9 +159,9 @@ def _horizon(key: str, horizons: Mapping[str, int]) -> int:
 
 def _newest(dumped: list[Any]) -> int:
     """Return the newest moment of what `Counter.dump` wrote: of points, and of what lasts if there is any."""
-    _revision, points, _told, *lasting = dumped
-    newest = max((int(point[1]) for point in points), default=0)
-    return max(newest, *(int(one[2]) for one in lasting[0])) if lasting else newest
+    points = dumped[1]
+    newest: int = points[0][1] if len(points) == 1 else max((point[1] for point in points), default=0)
+    return max(newest, *(int(one[2]) for one in dumped[3])) if len(dumped) > _PLAIN else newest
 
 
 def _newest_of(counters: Document, most: int) -> Document:
