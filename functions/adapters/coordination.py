@@ -4,9 +4,9 @@ It must not decide; what it writes is as conditional as its twin's.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
@@ -20,6 +20,8 @@ from policies.coordination.leases import Lease
 from policies.coordination.snapshot import AnyChange, ConflictError, Document, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from policies.coordination.windows import Window
+from policies.facts.history import History
+from policies.facts.recent import Recent
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     Item = dict[str, AttributeValueTypeDef]
 
+Past = TypeVar("Past", History, Recent)
 LOG = logging.getLogger(__name__)
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
@@ -48,13 +51,17 @@ class DynamoDBCoordinationStore:
             *((self._fleet, items.job_key(cluster, each)) for each in sorted(keys.jobs)),
             *((self._fleet, items.budget_key(cluster, each)) for each in sorted(keys.budgets)),
             *((self._fleet, items.window_key(cluster, each)) for each in sorted(keys.windows)),
+            *((self._fleet, items.history_key(cluster, each)) for each in sorted(keys.histories)),
+            *((self._fleet, items.recent_key(cluster)) for _ in keys.recents),
         ]
         found: dict[str, list[Item]] = {self._incidents: [], self._fleet: []}
         for table, item in batch_get(self._client, wanted, "reading coordinate's documents", ConsistentRead=True):
             found[table].append(dict(item))
         incidents = [_readable(item) for item in found[self._incidents]]
         mine = {each.id: each for each in incidents if each and each.cluster == cluster}
-        return _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
+        snapshot = _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
+        asked = Snapshot(cluster, histories=dict.fromkeys(keys.histories), recents=dict.fromkeys(keys.recents))
+        return asked.merged(snapshot)
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """Return open and not parked ids of the index by status, longest unchanged first; it lags by moments."""
@@ -75,7 +82,9 @@ class DynamoDBCoordinationStore:
         """Put ``after`` on the condition that the stored version is ``before``'s."""
         table, item = self._item_of(change.after)
         condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
-        if change.before:
+        if change.before and change.before.version == 0:  # what is broken may have none
+            condition = {"ConditionExpression": "attribute_not_exists(version)"}
+        elif change.before:
             condition = {
                 "ConditionExpression": "version = :read",
                 "ExpressionAttributeValues": {":read": {"N": str(change.before.version)}},
@@ -98,13 +107,19 @@ class DynamoDBCoordinationStore:
     def _item_of(self, document: Document) -> "tuple[str, Item]":
         if isinstance(document, Incident):
             return self._incidents, items.incident_item(document)
-        if isinstance(document, Lease):
-            return self._fleet, items.lease_item(document)
-        if isinstance(document, Job):
-            return self._fleet, items.job_item(document)
-        if isinstance(document, Window):
-            return self._fleet, items.window_item(document)
-        return self._fleet, items.budget_item(document)
+        return self._fleet, _fleet_item(document)
+
+
+def _fleet_item(document: Lease | Job | Budget | Window | History | Recent) -> "Item":
+    if isinstance(document, Window):
+        return items.window_item(document)
+    if isinstance(document, History):
+        return items.history_item(document)
+    if isinstance(document, Recent):
+        return items.recent_item(document)
+    if isinstance(document, Lease):
+        return items.lease_item(document)
+    return items.job_item(document) if isinstance(document, Job) else items.budget_item(document)
 
 
 def _readable(item: "Item") -> Incident | None:
@@ -116,14 +131,30 @@ def _readable(item: "Item") -> Incident | None:
         return None
 
 
+def _kept(model: type[Past], item: Mapping[str, Any], empty: Past) -> Past:
+    """Return what is kept of the past; a document that somebody broke is begun anew, since decisions must go on."""
+    try:
+        return model.model_validate_json(str(item["document"]))
+    except (ValueError, KeyError):
+        LOG.exception("%s %s cannot be read and is begun anew", item["pk"], item["sk"])
+        return empty.model_copy(update={"version": int(item.get("version", 0))})
+
+
 def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict[str, Any]]) -> Snapshot:
     leases: dict[str, Lease] = {}
     jobs: dict[str, Job] = {}
     budgets: dict[str, Budget] = {}
     windows: dict[str, Window] = {}
+    histories: dict[str, History | None] = {}
+    recents: dict[str, Recent | None] = {}
     for item in fleet:
         kind = str(item["sk"]).split("#", 1)[0]
-        if kind == "NODE":
+        if kind == "NODE" and str(item["sk"]).endswith("#history"):
+            instance = str(item["sk"]).removeprefix("NODE#").removesuffix("#history")
+            histories[instance] = _kept(History, item, History(cluster=cluster, instance=instance))
+        elif kind == "RECENT":
+            recents[""] = _kept(Recent, item, Recent(cluster=cluster))
+        elif kind == "NODE":
             leases[item["generation"]] = Lease.model_validate(item)
         elif kind == "JOB":
             jobs[item["id"]] = Job.model_validate(item)
@@ -131,4 +162,4 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
             windows[item["key"]] = Window.model_validate_json(item["document"])
         else:
             budgets[item["scope"]] = Budget.model_validate(item)
-    return Snapshot(cluster, incidents, leases, jobs, budgets, windows=windows)
+    return Snapshot(cluster, incidents, leases, jobs, budgets, windows=windows, histories=histories, recents=recents)

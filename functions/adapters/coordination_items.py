@@ -17,6 +17,8 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.windows import Window
+from policies.facts.history import HISTORY, History
+from policies.facts.recent import RECENT, Recent
 
 if TYPE_CHECKING:  # the annotations of boto3 come with the development tools only
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -25,6 +27,8 @@ if TYPE_CHECKING:  # the annotations of boto3 come with the development tools on
 
 # A released lease still tells late news from new faults; after this an execution's name is free again, too.
 KEPT_SECONDS = 90 * 86400
+HISTORY_KEPT_SECONDS = 29 * 86400  # nobody asks for more than 28 days
+RECENT_KEPT_SECONDS = 86400
 WINDOWS_KEPT_SECONDS = 14 * 86400
 _TO = TypeSerializer()
 _FROM = TypeDeserializer()
@@ -132,6 +136,38 @@ def window_item(window: Window) -> "dict[str, AttributeValueTypeDef]":
         "document": window.model_dump_json(exclude_none=True),
     }
     return {**window_key(window.cluster, window.key), **serialise(attributes)}
+
+
+def history_key(cluster: str, instance: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where what befell a node lies in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", HISTORY.sort_key(instance))
+
+
+def history_item(history: History) -> "dict[str, AttributeValueTypeDef]":
+    """Return a node's history, as JSON in ``document``: triage reads it as one of the documents of facts."""
+    last = max((each.at.timestamp() for each in history.past), default=0.0)
+    attributes = {
+        "version": history.version,
+        "expires": int(last) + HISTORY_KEPT_SECONDS,
+        "document": history.model_dump_json(exclude_defaults=True),
+    }
+    return {**history_key(history.cluster, history.instance), **serialise(attributes)}
+
+
+def recent_key(cluster: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where the faults of the hour lie in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", RECENT.sort_key(""))
+
+
+def recent_item(recent: Recent) -> "dict[str, AttributeValueTypeDef]":
+    """Return the faults of the hour, as JSON in ``document``."""
+    last = max((each.at.timestamp() for each in recent.signs), default=0.0)
+    attributes = {
+        "version": recent.version,
+        "expires": int(last) + RECENT_KEPT_SECONDS,
+        "document": recent.model_dump_json(exclude_defaults=True),
+    }
+    return {**recent_key(recent.cluster), **serialise(attributes)}
 
 
 def serialise(attributes: Mapping[str, Any]) -> "dict[str, AttributeValueTypeDef]":

@@ -21,6 +21,7 @@ from policies.coordination.incident import Incident, incident_id
 from policies.coordination.learning import job_in
 from policies.coordination.limits import limits_of
 from policies.coordination.pacing import acts_scope
+from policies.coordination.past import keep_past, past_of_findings
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
@@ -32,6 +33,7 @@ def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()
     incidents = set(open_incidents)
     leases: set[str] = set()
     jobs: set[str] = set()
+    past = Keys()
     for message in messages:
         if isinstance(message, AskMessage | CloseMessage | ApproveMessage):
             incidents.add(message.incident)
@@ -41,12 +43,14 @@ def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
             leases.update(each.generation for each in message.findings)
             leases.update(each.generation for each in message.cancellations)
+            past |= past_of_findings(message)
             runs = {each.id: generation_of_run(each.job) for each in message.findings if each.job}
             leases.update(runs.values())
             incidents.update(incident_id(run, finding) for finding, run in runs.items())
             # A finding may tell a settling incident its job, and that incident may ask in the same batch.
             jobs.update(each.job.id for each in message.findings if each.job)
-    return Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs)) | _wide_keys(messages)
+    named = Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
+    return named | past | _wide_keys(messages)
 
 
 def _wide_keys(messages: Collection[AnyMessage]) -> Keys:
@@ -69,7 +73,10 @@ def _found(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime) 
         for finding in heard.findings
     ]
     generations = [(each, name) for each in found for name in (each.generation, *map(generation_of_run, _jobs(each)))]
-    return Keys(incidents=frozenset(incident_id(name, each.id) for each, name in generations))
+    return Keys(
+        incidents=frozenset(incident_id(name, each.id) for each, name in generations),
+        histories=frozenset(each.node.instance_id for each in found),
+    )
 
 
 def _jobs(finding: Finding) -> list[JobRef]:
@@ -118,6 +125,7 @@ def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *,
             refused[index] = error
         else:
             work = trial
+    keep_past(work, [message for index, message in enumerate(messages) if index not in refused], now)
     return work.decision(refused)
 
 
@@ -141,6 +149,7 @@ def _guards(incident: Incident) -> Keys:
         leases=frozenset({incident.generation}),
         jobs=frozenset({incident.job.id} if incident.job else ()),
         budgets=frozenset({*limits_of(incident), acts_scope(incident.policy.name)}),
+        histories=frozenset({incident.node.instance_id}),
     )
 
 
@@ -151,4 +160,6 @@ def _read(snapshot: Snapshot) -> Keys:
         frozenset(snapshot.jobs),
         frozenset(snapshot.budgets),
         frozenset(snapshot.windows),
+        frozenset(snapshot.histories),
+        frozenset(snapshot.recents),
     )

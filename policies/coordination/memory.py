@@ -13,6 +13,8 @@ from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.snapshot import AnyChange, ConflictError, D, Document, Keys, Snapshot
 from policies.coordination.windows import Window
+from policies.facts.history import HISTORY, History
+from policies.facts.recent import RECENT, Recent
 
 Key = tuple[str, str]  # cluster, id
 
@@ -28,6 +30,8 @@ class MemoryStore:
         self._jobs: dict[Key, Job] = {}
         self._budgets: dict[Key, Budget] = {}
         self._windows: dict[Key, Window] = {}
+        self._histories: dict[Key, History] = {}
+        self._recents: dict[Key, Recent] = {}
         self.lines: dict[str, dict[int, Entry]] = {}
 
     def read(self, cluster: str, keys: Keys) -> Snapshot:
@@ -40,6 +44,8 @@ class MemoryStore:
                 _pick(self._jobs, cluster, keys.jobs),
                 _pick(self._budgets, cluster, keys.budgets),
                 windows=_pick(self._windows, cluster, keys.windows),
+                histories={each: self._histories.get((cluster, each)) for each in keys.histories},
+                recents={each: self._recents.get((cluster, each)) for each in keys.recents},
             )
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
@@ -60,6 +66,10 @@ class MemoryStore:
                 _put(self._jobs, (after.cluster, after.id), change.before, after)
             elif isinstance(after, Window):
                 _put(self._windows, (after.cluster, after.key), change.before, after)
+            elif isinstance(after, History):
+                _put(self._histories, (after.cluster, after.instance), change.before, after)
+            elif isinstance(after, Recent):
+                _put(self._recents, (after.cluster, ""), change.before, after)
             else:
                 _put(self._budgets, (after.cluster, after.scope), change.before, after)
 
@@ -68,6 +78,16 @@ class MemoryStore:
         with self._lock:
             lines = self.lines.setdefault(incident.id, {})
             lines.update({entry.number: entry for entry in latest_lines(incident)})
+
+    def fact_text(self, cluster: str, document: str, subject: str) -> str | None:
+        """Return what stands in a document of facts that coordinate writes; None when there is none."""
+        with self._lock:
+            found: History | Recent | None = None
+            if document == HISTORY.name:
+                found = self._histories.get((cluster, subject))
+            elif document == RECENT.name:
+                found = self._recents.get((cluster, subject))
+            return found.model_dump_json() if found else None
 
     def all_incidents(self) -> tuple[Incident, ...]:
         """Return every incident there is, oldest first: for assertions and reports, the tables have no such read."""

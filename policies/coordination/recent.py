@@ -13,7 +13,6 @@ from policies.facts.faults import fault_of
 from policies.facts.recent import HOUR, Recent, Sign, rack_and_switch
 
 MOST_SIGNS = 512  # about 60 KiB
-_LONGEST_JOB = 128  # a key is as good cut
 
 
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:

@@ -16,9 +16,11 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.switches import ALL_ACTIVE, SelfShadow, Switches
 from policies.coordination.windows import Window
+from policies.facts.history import History
+from policies.facts.recent import Recent
 
-Document = Incident | Lease | Job | Budget | Window
-D = TypeVar("D", Incident, Lease, Job, Budget, Window)
+Document = Incident | Lease | Job | Budget | Window | History | Recent
+D = TypeVar("D", Incident, Lease, Job, Budget, Window, History, Recent)
 
 
 class ConflictError(RelightError):
@@ -27,13 +29,18 @@ class ConflictError(RelightError):
 
 @dataclass(frozen=True)
 class Keys:
-    """What to read of one cluster: incident ids, node generations, job ids, budget scopes, windows."""
+    """What to read of one cluster: incident ids, node generations, job ids, budget scopes, windows.
+
+    ``histories`` are instance ids; ``recents`` holds "" where the cluster's recent faults are asked for.
+    """
 
     incidents: frozenset[str] = frozenset()
     leases: frozenset[str] = frozenset()
     jobs: frozenset[str] = frozenset()
     budgets: frozenset[str] = frozenset()
     windows: frozenset[str] = frozenset()
+    histories: frozenset[str] = frozenset()
+    recents: frozenset[str] = frozenset()
 
     def __or__(self, other: "Keys") -> "Keys":
         """Return all keys of both."""
@@ -43,6 +50,8 @@ class Keys:
             self.jobs | other.jobs,
             self.budgets | other.budgets,
             self.windows | other.windows,
+            self.histories | other.histories,
+            self.recents | other.recents,
         )
 
     def __sub__(self, other: "Keys") -> "Keys":
@@ -53,11 +62,18 @@ class Keys:
             self.jobs - other.jobs,
             self.budgets - other.budgets,
             self.windows - other.windows,
+            self.histories - other.histories,
+            self.recents - other.recents,
         )
 
     def __bool__(self) -> bool:
         """Whether there is anything to read."""
-        return bool(self.incidents or self.leases or self.jobs or self.budgets or self.windows)
+        return any(
+            (
+                *(self.incidents, self.leases, self.jobs, self.budgets),
+                *(self.windows, self.histories, self.recents),
+            )
+        )
 
 
 class ExecutionState(StrEnum):
@@ -73,7 +89,8 @@ class Snapshot:
     """The documents of one cluster as they were read; what is absent was not there.
 
     ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep;
-    ``switches`` says which policies may act at this moment.
+    ``switches`` says which policies may act at this moment. Of ``histories`` and ``recents`` each that was asked for is
+    there, None where nothing was kept yet.
     """
 
     cluster: str
@@ -85,6 +102,8 @@ class Snapshot:
     executions: Mapping[str, ExecutionState] = field(default_factory=dict)
     switches: Switches = ALL_ACTIVE
     windows: Mapping[str, Window] = field(default_factory=dict)
+    histories: Mapping[str, History | None] = field(default_factory=dict)
+    recents: Mapping[str, Recent | None] = field(default_factory=dict)
 
     def merged(self, other: "Snapshot") -> "Snapshot":
         """Return both in one; what *other* read later counts. Switches are read once, so these stay."""
@@ -98,6 +117,8 @@ class Snapshot:
             {**self.executions, **other.executions},
             self.switches,
             {**self.windows, **other.windows},
+            {**self.histories, **other.histories},
+            {**self.recents, **other.recents},
         )
 
 
@@ -109,7 +130,8 @@ class Change(Generic[D]):
     after: D
 
 
-AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget] | Change[Window]
+Kept = Change[Window] | Change[History] | Change[Recent]
+AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget] | Kept
 
 
 @dataclass(frozen=True)
@@ -145,6 +167,7 @@ class Decision:
     leases: tuple[Change[Lease], ...] = ()
     incidents: tuple[Change[Incident], ...] = ()
     windows: tuple[Change[Window], ...] = ()
+    past: tuple[Change[History] | Change[Recent], ...] = ()
     retold: tuple[Incident, ...] = ()
     replies: tuple[Reply, ...] = ()
     starts: tuple[Start, ...] = ()
@@ -156,6 +179,7 @@ class Decision:
 
         Jobs and budgets first: who leaves a job must have left it before its lease is released, or another would count
         on a hold that nobody lets go. Then leases, then the incidents that rely on all of it. Windows last: what is
-        counted is not counted again, so what it led to must be there.
+        counted is not counted again, so what it led to must be there. With them what is kept of the past: it follows
+        from incidents, and a repeat makes up for it.
         """
-        return self.shared, self.leases, self.incidents, self.windows
+        return self.shared, self.leases, self.incidents, (*self.windows, *self.past)

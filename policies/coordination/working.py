@@ -13,6 +13,8 @@ from policies.coordination.leases import Lease
 from policies.coordination.snapshot import Change, D, Decision, Reply, Snapshot, Start
 from policies.coordination.switches import ALL_ACTIVE, Switches
 from policies.coordination.windows import Window
+from policies.facts.history import History
+from policies.facts.recent import Recent
 
 
 @dataclass
@@ -29,6 +31,8 @@ class Working:
     replies: list[Reply] = field(default_factory=list)
     starts: dict[tuple[str, int], Start] = field(default_factory=dict)
     windows: dict[str, Window] = field(default_factory=dict)
+    histories: dict[str, History] = field(default_factory=dict)
+    recents: dict[str, Recent] = field(default_factory=dict)
     switches: Switches = ALL_ACTIVE
 
     @classmethod
@@ -41,6 +45,8 @@ class Working:
             jobs=dict(snapshot.jobs),
             budgets=dict(snapshot.budgets),
             windows=dict(snapshot.windows),
+            histories=_there(snapshot.histories),
+            recents=_there(snapshot.recents),
             switches=snapshot.switches,
         )
 
@@ -57,6 +63,8 @@ class Working:
             list(self.replies),
             dict(self.starts),
             dict(self.windows),
+            dict(self.histories),
+            dict(self.recents),
             self.switches,
         )
 
@@ -89,11 +97,19 @@ class Working:
             leases=tuple(_changes(self.snapshot.leases, self.leases)),
             incidents=incidents,
             windows=tuple(_changes(self.snapshot.windows, self.windows)),
+            past=(
+                *_changes(_there(self.snapshot.histories), self.histories),
+                *_changes(_there(self.snapshot.recents), self.recents),
+            ),
             retold=tuple(incident for key, incident in self.retold.items() if key not in changed),
             replies=tuple(self.replies),
             starts=tuple(self.starts.values()),
             refused=refused,
         )
+
+
+def _there(asked: Mapping[str, D | None]) -> dict[str, D]:
+    return {key: document for key, document in asked.items() if document is not None}
 
 
 def _changes(before: Mapping[str, D], after: Mapping[str, D]) -> Iterator[Change[D]]:
