@@ -1,6 +1,6 @@
 """The bus `relight`: what Relight tells the world, and which of it reaches people.
 
-Decides which changes of an incident are alerts and how one reads. It must not know how an event is made
+Decides which changes of incidents and policies are alerts and how one reads. It must not know how an event is made
 (`functions/outbox` does).
 """
 
@@ -15,6 +15,8 @@ from infra.rules import Rule
 SOURCE = "relight"
 # What a person wants to hear of, as coordinate marked it; the steps between are on the bus for programs.
 ALERTING = ("notify", "page")
+# What types of announcements begin with: `functions/outbox` makes them.
+INCIDENT_TYPES, POLICY_TYPES = "Incident ", "Polic"
 
 
 class Bus(Construct):
@@ -25,14 +27,18 @@ class Bus(Construct):
     ) -> None:
         """Create bus and rules."""
         super().__init__(scope, construct_id)
-        self.bus = events.EventBus(self, "Bus", description="Relight: changes of incidents")
+        self.bus = events.EventBus(self, "Bus", description="Relight: changes of incidents and policies")
         topic = alerts.topic.topic_arn
         alerting = Rule(
             self,
             "Alerting",
             description="changes of incidents that a person wants to hear of",
             bus=self.bus,
-            pattern={"source": [SOURCE], "detail": {"alert": list(ALERTING)}},
+            pattern={
+                "source": [SOURCE],
+                "detail-type": [{"prefix": INCIDENT_TYPES}],
+                "detail": {"alert": list(ALERTING)},
+            },
             target_arn=topic,
             undelivered=undelivered,
             transformer=_sentence(
@@ -42,6 +48,20 @@ class Bus(Construct):
                 text="$.detail.text",
                 incident="$.detail.incident",
             ),
+        )
+        edited = Rule(
+            self,
+            "Edited",
+            description="edits of policies that a person wants to hear of: refused, deleted, stopped",
+            bus=self.bus,
+            pattern={
+                "source": [SOURCE],
+                "detail-type": [{"prefix": POLICY_TYPES}],
+                "detail": {"alert": list(ALERTING)},
+            },
+            target_arn=topic,
+            undelivered=undelivered,
+            transformer=_sentence("<type>: <text>", type="$.detail-type", text="$.detail.text"),
         )
         dropped = Rule(
             self,
@@ -65,6 +85,7 @@ class Bus(Construct):
             ),
         )
         alerts.let_in_rule(alerting)
+        alerts.let_in_rule(edited)
         alerts.let_in_rule(dropped)
 
 

@@ -61,7 +61,10 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
             },
         ),
         "guard": Plan(
-            folder="guard", size=Size(seconds=30), rights=pipeline.guard(tables, buckets), environment=policies
+            folder="guard",
+            size=Size(seconds=30),
+            rights=pipeline.guard(tables, buckets),
+            environment={**policies, "INCIDENTS_TABLE": tables.incidents.table_name},
         ),
         "sweep": Plan(
             folder="sweep",

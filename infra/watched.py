@@ -62,17 +62,13 @@ _LOST = (
     ),
 )
 
-# Somebody believes that a rule applies, and it does not.
+# Somebody believes that a rule applies, and it does not. An edit that is refused reaches the topic by the bus, with its
+# reasons.
 _RULES = (
     Watched(
-        "PoliciesRejected",
-        metrics.REJECTED_POLICIES,
-        "An edited policy was refused, the last accepted revision stays in force. The item's `live` says why.",
-    ),
-    Watched(
-        "PoliciesDeleted",
-        ("guard", "PoliciesDeleted"),
-        "A policy's item was deleted, which turns the policy off. If nobody meant that: relight policy push.",
+        "PoliciesNotJudged",
+        ("guard", "PoliciesNotJudged"),
+        "An edited policy broke the guard: nobody answers it, the last accepted revision stays. See guard's log.",
     ),
     Watched(
         "PoliciesUnreadable",

@@ -10,8 +10,12 @@ from typing import Any
 
 from policies.contract.identifiers import stable_id
 
-BOOKKEEPING = frozenset({"sk", "verdict", "edited_by", "edited_at", "edit_reason"})
-"""Attributes of a `live` item that are not part of the policy: the guard's verdict, who edited it, and why."""
+_EDIT = ("edited_by", "edited_at", "edit_reason", "restored", "pushed")
+BOOKKEEPING = frozenset({"sk", "verdict", "edit_mark", *_EDIT})
+"""Attributes of a `live` item that are not part of the policy: the guard's verdict, who edited it, why, and from where.
+
+``restored`` is the revision that a roll-back brought again, ``pushed`` the folder that a push came from.
+"""
 
 DEEPEST = 12
 
@@ -59,5 +63,34 @@ def fingerprint(item: Mapping[str, Any]) -> str:
     try:
         text = canonical(operators_fields(item))
     except (NotPlainError, RecursionError):
-        text = repr(sorted((str(key), repr(value)) for key, value in item.items() if key not in BOOKKEEPING))
+        text = _told({key: value for key, value in item.items() if key not in BOOKKEEPING})
     return stable_id("policy", text)
+
+
+def edit_mark(item: Mapping[str, Any]) -> str:
+    """Return the seal that our commands write as ``edit_mark``: it ties who edited *item*, and why, to what is in it.
+
+    Whoever edits in AWS's own console leaves the names of the edit before in place; the seal then fits no more.
+    """
+    return stable_id("edit", fingerprint(item), _told({key: item[key] for key in _EDIT if key in item}))
+
+
+def sealed(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *item* with its seal."""
+    return {**item, "edit_mark": edit_mark(item)}
+
+
+def _told(value: object, depth: int = 0) -> str:
+    """Return a text of *value*, whatever it is, that is the same in each process: sets have no order of their own."""
+    if depth > 2 * DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(sorted(f"{key!r}:{_told(inner, depth + 1)}" for key, inner in value.items())) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(_told(inner, depth + 1) for inner in value) + "]"
+    if isinstance(value, set | frozenset):
+        return "<" + ",".join(sorted(_told(inner, depth + 1) for inner in value)) + ">"
+    if isinstance(value, Decimal | float) and Decimal(value).is_finite():
+        return repr(_number(Decimal(value), ""))  # what was written as 5 is read as Decimal("5")
+    held = getattr(value, "value", value)  # boto3 wraps what is binary
+    return repr(bytes(held) if isinstance(held, bytearray) else held)

@@ -5,20 +5,18 @@ policy that is being turned off never acts in between. Again is the same.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from policies.contract.times import format_time
-from policies.documents import fingerprint
+from console.policy.edits import Editor, live_item, pushed_of
+from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
 
 if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 FAILED = 1
-LOOK_SECONDS = 0.5
-WAIT_SECONDS = 60.0  # the guard judges within seconds; a stream that is read anew takes longer
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,10 @@ def set_mode(
     if live is None:
         return _complain(f"there is no policy {wish.name}; `relight policy list` names them.")
     if live.get("mode") != wish.mode:
-        told = {"edit_reason": wish.reason} if wish.reason else {}
-        edited = {"mode": wish.mode, "edited_by": wish.by, "edited_at": format_time(clock()), **told}
-        policies.edit(wish.name, live, edited)
-    verdict = _wait(policies, wish, clock, pause)
+        editor = Editor(wish.by, clock(), wish.reason)
+        item = live_item({**live, "mode": wish.mode}, editor, pushed=pushed_of(live))
+        policies.replace_live(live, item)
+    verdict = wait_for_verdict(policies, wish.name, wish.wait_seconds, clock=clock, pause=pause)
     if verdict is None:
         return _complain(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
     if verdict["status"] != "accepted":
@@ -53,21 +51,6 @@ def set_mode(
     if shadow:
         print(f"It had put itself in shadow: {shadow.told}. That is over; what it did before counts no more.")
     return 0
-
-
-def _wait(
-    policies: "DynamoPolicies", wish: Wish, clock: Callable[[], datetime], pause: Callable[[float], None]
-) -> Mapping[str, Any] | None:
-    """Return the guard's verdict on the item as it stands, None when there was none in time."""
-    until = clock() + timedelta(seconds=wish.wait_seconds)
-    while True:
-        live = policies.live(wish.name) or {}
-        verdict = live.get("verdict") or policies.answer_beside(wish.name)
-        if isinstance(verdict, Mapping) and verdict.get("hash") == fingerprint(live):
-            return verdict
-        if clock() >= until:
-            return None
-        pause(LOOK_SECONDS)
 
 
 def _complain(text: str) -> int:

@@ -17,10 +17,15 @@ from functions.adapters.batch_get import batch_get
 from functions.adapters.policy_items import (
     LISTING,
     LISTING_PREFIX,
+    REVISION_PREFIX,
     head_item,
     head_of,
+    heading_of,
     headings_of,
     key_of,
+    line_of,
+    readable,
+    sort_of,
     typed,
     unchanged,
     untyped,
@@ -29,7 +34,7 @@ from functions.adapters.self_shadows import DynamoSelfShadows
 from functions.ports.policies import EditedMeanwhileError, Head, Heading
 from policies.contract.errors import DependencyError
 from policies.contract.times import format_time
-from policies.documents import fingerprint
+from policies.documents import fingerprint, sealed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class DynamoPolicies:
-    """Both sides: `PolicyHeads` and `PolicyStore`."""
+    """All sides: `PolicyHeads`, `PolicyStore` and `PolicyEditor`."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         """Use *table*."""
@@ -56,6 +61,39 @@ class DynamoPolicies:
         item = None if name == LISTING else self._get(name, "head")
         return None if item is None else head_of(item)
 
+    def heading(self, name: str) -> Heading | None:
+        """See the port."""
+        line = f"{LISTING_PREFIX}{name}"
+        with calling("reading the listing of policies"):
+            answer = self._client.get_item(
+                TableName=self._table,
+                Key=key_of(LISTING, "head"),
+                ConsistentRead=True,
+                ProjectionExpression="#line",
+                ExpressionAttributeNames={"#line": line},
+            )
+        found = untyped(answer.get("Item", {}))
+        return heading_of(name, found[line]) if line in found else None
+
+    def revision(self, name: str, number: int) -> Head | None:
+        """See the port."""
+        item = self._get(name, sort_of(number))
+        return None if item is None else head_of(item)
+
+    def revisions(self, name: str) -> Sequence[Head]:
+        """See the port."""
+        with calling(f"reading the revisions of policy {name}"):
+            pages = self._client.get_paginator("query").paginate(
+                TableName=self._table,
+                KeyConditionExpression="#name = :name AND begins_with(sk, :rev)",
+                ExpressionAttributeNames={"#name": "name"},
+                ExpressionAttributeValues={":name": {"S": name}, ":rev": {"S": REVISION_PREFIX}},
+                ConsistentRead=True,
+                ScanIndexForward=False,
+            )
+            items = [untyped(item) for page in pages for item in page["Items"]]
+        return readable(items)
+
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         """See the port."""
         wanted = [(self._table, key_of(name, "head")) for name in names if name != LISTING]
@@ -66,10 +104,23 @@ class DynamoPolicies:
         """See the port."""
         return self._get(name, "live")
 
+    def verdict(self, live: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """See the port."""
+        mark, there = fingerprint(live), live.get("verdict")
+        if isinstance(there, Mapping) and there.get("hash") == mark:
+            return there
+        beside = self.answer_beside(live["name"])
+        return beside if isinstance(beside, Mapping) and beside.get("hash") == mark else None
+
     def answer_beside(self, name: str) -> Mapping[str, Any] | None:
         """Return the verdict that found no room on `live`, if there is one."""
         item = self._get(name, "answer")
-        return None if item is None else item["verdict"]
+        return None if item is None else item.get("verdict")
+
+    def forget_answer(self, name: str) -> None:
+        """See the port."""
+        with calling("removing an answer that is out of date"):
+            self._client.delete_item(TableName=self._table, Key=key_of(name, "answer"))
 
     def names(self) -> Sequence[str]:
         """Return the names of all `live` items: a scan, for people."""
@@ -83,15 +134,16 @@ class DynamoPolicies:
             )
             return sorted(item["name"]["S"] for page in pages for item in page["Items"])
 
-    def put_revision(self, head: Head) -> None:
+    def put_revision(self, head: Head) -> Head:
         """See the port."""
-        sort = f"rev#{head.revision:08d}"
         try:
-            self._put(head_item(head, sort), "attribute_not_exists(sk)")
+            self._put(head_item(head, sort_of(head.revision)), "attribute_not_exists(sk)")
         except EditedMeanwhileError:
-            there = self._get(head.name, sort)
-            if there is None or head_of(there) != head:
+            there = self.revision(head.name, head.revision)
+            if there is None or not there.is_same(head):
                 raise
+            return there
+        return head
 
     def put_head(self, head: Head, *, after: int) -> None:
         """See the port."""
@@ -102,17 +154,23 @@ class DynamoPolicies:
 
     def list_head(self, head: Head) -> None:
         """See the port."""
-        entry = {"revision": head.revision, "hash": head.hash, "mode": head.mode.value}
         try:
             self._update(
                 key_of(LISTING, "head"),
                 "SET #policy = :entry",
                 "attribute_not_exists(#policy) OR #policy.#revision <= :revision",
                 {"#policy": f"{LISTING_PREFIX}{head.name}", "#revision": "revision"},
-                {":entry": entry, ":revision": head.revision},
+                {":entry": line_of(head), ":revision": head.revision},
             )
         except EditedMeanwhileError:
             return  # a later revision is listed: it stands
+
+    def restore(self, head: Head) -> None:
+        """See the port: what was is written first, what readers see at last."""
+        self._put(head_item(head, sort_of(head.revision)))
+        self._put(head_item(head, "head"))
+        line = {"#policy": f"{LISTING_PREFIX}{head.name}"}
+        self._update(key_of(LISTING, "head"), "SET #policy = :entry", "", line, {":entry": line_of(head)})
 
     def answer(self, name: str, seen: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
         """See the port."""
@@ -130,19 +188,7 @@ class DynamoPolicies:
                 raise
             self._put({"name": name, "sk": "answer", "verdict": dict(verdict)})
             return
-        with calling("removing an answer that is out of date"):
-            self._client.delete_item(TableName=self._table, Key=key_of(name, "answer"))
-
-    def edit(self, name: str, seen: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
-        """Set *fields* on `live` if the operator's are still those of *seen*; else EditedMeanwhileError."""
-        condition, names, values = unchanged(seen)
-        self._update(
-            key_of(name, "live"),
-            f"SET {', '.join(f'#e_{each} = :e_{each}' for each in fields)}",
-            condition,
-            {**names, **{f"#e_{each}": each for each in fields}},
-            {**values, **{f":e_{each}": value for each, value in fields.items()}},
-        )
+        self.forget_answer(name)
 
     @property
     def self_shadows(self) -> DynamoSelfShadows:
@@ -152,6 +198,11 @@ class DynamoPolicies:
     def put_live(self, item: Mapping[str, Any]) -> None:
         """Write a whole `live` item, as a person would: the last writer wins, and the guard judges."""
         self._put({**item, "sk": "live"})
+
+    def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:
+        """See the port."""
+        condition, names, values = ("attribute_not_exists(sk)", {}, {}) if seen is None else unchanged(seen)
+        self._put({**item, "sk": "live"}, condition, names, values)
 
     def _get(self, name: str, sort: str) -> dict[str, Any] | None:
         with calling(f"reading policy {name}"):
@@ -179,14 +230,15 @@ class DynamoPolicies:
         names: Mapping[str, str],
         values: Mapping[str, Any],
     ) -> None:
+        more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
         with _conditionally("writing a policy"):
             self._client.update_item(
                 TableName=self._table,
                 Key=key,
                 UpdateExpression=update,
-                ConditionExpression=condition,
                 ExpressionAttributeNames=names,
                 ExpressionAttributeValues=typed(values),
+                **more,
             )
 
 
@@ -221,6 +273,6 @@ def push(
         name = str(document["name"])
         there = policies.live(name)
         if there is None or fingerprint(there) != fingerprint(document):
-            policies.put_live({**document, "edited_by": edited_by, "edited_at": format_time(now)})
+            policies.put_live(sealed({**document, "edited_by": edited_by, "edited_at": format_time(now)}))
             changed.append(name)
     return changed

@@ -5,13 +5,14 @@ It must not call DynamoDB.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
-from functions.ports.policies import Head, Heading
+from functions.ports.policies import UNKNOWN, BrokenItemError, Edit, Head, Heading
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import BOOKKEEPING
 from policies.model import Policy, written_names
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Item = dict[str, AttributeValueTypeDef]
 
-LISTING, LISTING_PREFIX = "HEADS", "p:"
+LISTING, LISTING_PREFIX, REVISION_PREFIX = "HEADS", "p:", "rev#"
 MOST_CONDITIONS = 60  # a condition expression has at most 4 KB
 _read, _write = TypeDeserializer(), TypeSerializer()
 
@@ -52,8 +53,38 @@ def _exact(value: Any) -> Any:  # noqa: ANN401 - JSON of any shape
     return value
 
 
+def sort_of(revision: int) -> str:
+    """Return the sort key of a revision; they sort as their numbers do."""
+    return f"{REVISION_PREFIX}{revision:08d}"
+
+
+def readable(items: Iterable[Mapping[str, Any]]) -> list[Head]:
+    """Return those of *items* that nobody broke by hand."""
+    found = []
+    for item in items:
+        with suppress(BrokenItemError):
+            found.append(head_of(item))
+    return found
+
+
+def line_of(head: Head) -> dict[str, Any]:
+    """Return *head* as its line of the listing."""
+    return {"revision": head.revision, "hash": head.hash, "mode": head.mode.value}
+
+
 def head_item(head: Head, sort: str) -> dict[str, Any]:
-    """Return *head* as the item ``head`` or ``rev#n``."""
+    """Return *head* as the item ``head`` or ``rev#n``; what is not known of the edit is left out."""
+    edit = head.edit
+    known = {
+        "edited_by": edit.by,
+        "edited_at": edit.at,
+        "edit_reason": edit.reason,
+        "pushed_from": edit.source,
+        "restored": edit.restored,
+        "edit_mark": edit.mark,
+        "accepted_at": edit.accepted_at,
+        "used_marks": list(edit.used),
+    }
     return {
         "name": head.name,
         "sk": sort,
@@ -61,21 +92,55 @@ def head_item(head: Head, sort: str) -> dict[str, Any]:
         "hash": head.hash,
         "mode": head.mode.value,
         "document": head.document,
+        **{key: value for key, value in known.items() if value},
+        **({} if edit.after is None else {"after": edit.after}),
     }
 
 
 def head_of(item: Mapping[str, Any]) -> Head:
-    """Return what `head_item` made an item of."""
-    return Head(item["name"], int(item["revision"]), item["hash"], PolicyMode(item["mode"]), item["document"])
+    """Return what `head_item` made an item of; BrokenItemError when somebody changed it by hand."""
+    try:
+        mode, revision = PolicyMode(item["mode"]), int(item["revision"])
+        return Head(str(item["name"]), revision, str(item["hash"]), mode, str(item["document"]), _edit_of(item))
+    except (KeyError, ValueError, TypeError, ArithmeticError) as error:
+        told = f"the item {item.get('sk')} of policy {item.get('name')} was changed by hand: {error}."
+        raise BrokenItemError(told, hint="The guard writes it anew; edit `live` instead.") from error
+
+
+def _edit_of(item: Mapping[str, Any]) -> Edit:
+    return Edit(
+        by=str(item.get("edited_by", UNKNOWN)),
+        at=str(item.get("edited_at", "")),
+        reason=str(item.get("edit_reason", "")),
+        source=str(item.get("pushed_from", "")),
+        restored=int(item.get("restored", 0)),
+        mark=str(item.get("edit_mark", "")),
+        accepted_at=str(item.get("accepted_at", "")),
+        after=int(item["after"]) if "after" in item else None,
+        used=tuple(str(one) for one in item.get("used_marks", ())),
+    )
+
+
+def heading_of(name: str, line: object) -> Heading:
+    """Return one line of the listing; BrokenItemError when somebody changed it by hand."""
+    try:
+        if not isinstance(line, Mapping):
+            raise TypeError("it is no map")  # noqa: TRY301 - one way out for all that is wrong with it
+        return Heading(name, int(line["revision"]), str(line["hash"]), PolicyMode(line["mode"]))
+    except (KeyError, ValueError, TypeError, ArithmeticError) as error:
+        raise BrokenItemError(
+            f"the listing's line of {name} was changed by hand: {error}.", hint="The guard writes it anew."
+        ) from error
 
 
 def headings_of(listing: Mapping[str, Any]) -> list[Heading]:
     """Return the lines of the listing item."""
-    return [
-        Heading(name.removeprefix(LISTING_PREFIX), int(one["revision"]), one["hash"], PolicyMode(one["mode"]))
-        for name, one in listing.items()
-        if name.startswith(LISTING_PREFIX)
-    ]
+    lines = ((name.removeprefix(LISTING_PREFIX), line) for name, line in listing.items() if _is_line(name))
+    return [heading_of(name, line) for name, line in lines]
+
+
+def _is_line(name: str) -> bool:
+    return name.startswith(LISTING_PREFIX)
 
 
 def unchanged(seen: Mapping[str, Any]) -> tuple[str, dict[str, str], dict[str, Any]]:

@@ -1,10 +1,13 @@
-"""Reads the policies table's stream: which policies' `live` items changed.
+"""Reads the policies table's stream: which policies have to be looked at.
 
-Decides what is an edit at all. It must not look at the images: by the time they arrive the item may be another one.
+Decides what is an edit at all: a `live` item that changed, and what only the guard should write (`head`, `rev#n`, a
+line of the listing), since a person may have. It must not judge by the images: by now the items may be others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from functions.adapters.policy_items import LISTING, LISTING_PREFIX, REVISION_PREFIX
 
 
 def handle_changes(event: Mapping[str, Any], look_at: Callable[[str], None]) -> Sequence[str]:
@@ -16,15 +19,29 @@ def handle_changes(event: Mapping[str, Any], look_at: Callable[[str], None]) -> 
     """
     done: set[str] = set()
     for record in event.get("Records", ()):
-        keys = record["dynamodb"]["Keys"]
-        name = keys["name"]["S"]
-        if keys["sk"]["S"] != "live" or name in done:
-            continue
-        try:
-            look_at(name)
-        except Exception:
-            if not done:
-                raise
-            return [record["dynamodb"]["SequenceNumber"]]
-        done.add(name)
+        for name in _names(record):
+            if name in done:
+                continue
+            try:
+                look_at(name)
+            except Exception:
+                if not done:
+                    raise
+                return [record["dynamodb"]["SequenceNumber"]]
+            done.add(name)
     return []
+
+
+def _names(record: Mapping[str, Any]) -> Sequence[str]:
+    """Return the policies that *record* concerns, in order of their names where there are many."""
+    keys = record["dynamodb"]["Keys"]
+    name, sort = keys["name"]["S"], keys["sk"]["S"]
+    if name == LISTING and sort == "head":
+        before, after = (record["dynamodb"].get(image) or {} for image in ("OldImage", "NewImage"))
+        lines = sorted({*before, *after})
+        return [line.removeprefix(LISTING_PREFIX) for line in lines if _changed(line, before, after)]
+    return [name] if sort in {"live", "head"} or sort.startswith(REVISION_PREFIX) else []
+
+
+def _changed(line: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return line.startswith(LISTING_PREFIX) and before.get(line) != after.get(line)

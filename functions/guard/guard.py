@@ -6,12 +6,16 @@ all end with nothing to do or with the same thing done again. What is in force s
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from functions.guard import telling
+from functions.guard.editors import edit_of
+from functions.guard.mending import Standing, listing_differs, standing_of
 from functions.guard.switch import judge_switch
-from functions.ports.policies import EditedMeanwhileError, Head, PolicyStore
+from functions.ports.notices import Notices
+from functions.ports.policies import DELETED, Edit, EditedMeanwhileError, Head, PolicyStore
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
 from policies.contract.times import format_time
@@ -31,6 +35,7 @@ class Guard:
     """The guard with its ports."""
 
     store: PolicyStore
+    notices: Notices
     telemetry: Telemetry
     clock: Callable[[], datetime]
 
@@ -44,7 +49,7 @@ class Guard:
         except DependencyError:
             raise
         except Exception as error:  # noqa: BLE001 - see above
-            self.telemetry.count("PoliciesRejected")
+            self.telemetry.count("PoliciesNotJudged")
             told = f"{type(error).__name__}: {str(error)[:200]}"
             self.telemetry.warn("a policy broke the guard; what was in force stays so", policy=name, reason=told)
 
@@ -62,83 +67,106 @@ class Guard:
         if name == EVERYTHING:
             self._tell_switch(live)
             return
+        standing = self._mend(name)
         if live is None:
-            self._turn_off(name)
+            self._turn_off(name, standing)
             return
         loaded = load_document(live)
         if isinstance(loaded, Policy):
-            head = self._put_in_force(loaded, live)
+            head = self._put_in_force(loaded, live, standing)
             self._answer(name, live, _accepted(head))
         else:
-            self._refuse(name, live, loaded)
+            self._refuse(name, live, loaded, standing)
+
+    def _mend(self, name: str) -> Standing:
+        """Return what is in force, after putting right what somebody changed of it by hand."""
+        standing = standing_of(self.store, name)
+        if standing.mend and standing.head:
+            self.telemetry.count("PoliciesMended")
+            self.telemetry.warn("what is in force was changed by hand", policy=name, revision=standing.revision)
+            self.notices.tell(telling.mended(standing.head, self.clock()))
+            self.store.restore(standing.head)
+        return standing
 
     def _tell_switch(self, live: Mapping[str, Any] | None) -> None:
         """Say on the switch what it means; without its item nothing is stopped, and there is nothing to say."""
         if live is None:
             return
-        verdict = judge_switch(live)
-        if self._answer(EVERYTHING, live, verdict):
-            self.telemetry.count("PoliciesRejected", len(verdict["problems"]))
-            self.telemetry.warn("the switch of everything was set", mode=verdict["mode"], status=verdict["status"])
+        stands, new = self._answer(EVERYTHING, live, {**judge_switch(live), "by": edit_of(live, ()).by})
+        self.notices.tell(telling.switched(live, stands, self.clock()))
+        if new:
+            self.telemetry.count("PoliciesRejected", len(stands["problems"]))
+            self.telemetry.warn("the switch of everything was set", mode=stands["mode"], status=stands["status"])
 
-    def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem]) -> None:
-        in_force = self.store.head(name)
-        if in_force is not None:
-            self.store.list_head(in_force)  # a crash may have come between the two writes of an earlier edit
-        if self._answer(name, live, _rejected(problems, fingerprint(live), in_force)):
+    def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem], standing: Standing) -> None:
+        if standing.head is not None:
+            self._list(standing.head)  # a crash may have come between the two writes of an earlier edit
+        used = standing.head.edit.used if standing.head else ()
+        verdict = _rejected(problems, fingerprint(live), standing.revision, edit_of(live, used).by)
+        stands, new = self._answer(name, live, verdict)
+        self.notices.tell(telling.refused(name, stands, problems, self.clock()))
+        if new:
             self.telemetry.count("PoliciesRejected")
             told = "; ".join(str(problem) for problem in problems)
             self.telemetry.warn("an edited policy is refused; what was in force stays so", policy=name, problems=told)
 
-    def _put_in_force(self, policy: Policy, live: Mapping[str, Any]) -> Head:
-        there = self.store.head(policy.name)
-        mark = fingerprint(live)
+    def _put_in_force(self, policy: Policy, live: Mapping[str, Any], standing: Standing) -> Head:
+        there, mark = standing.head, fingerprint(live)
         if there is None or there.hash != mark:
-            document = canonical(operators_fields(live))
-            there = self._raise(policy.name, there, mark, policy.mode, document)
+            edit = edit_of(live, there.edit.used if there else ())
+            new = Head(policy.name, 0, mark, policy.mode, canonical(operators_fields(live)), edit)
+            there = self._raise(new, standing)
             self.telemetry.count("PoliciesAccepted")
-        self.store.list_head(there)
+        self._list(there)
         return there
 
-    def _raise(self, name: str, there: Head | None, mark: str, mode: PolicyMode, document: str) -> Head:
+    def _raise(self, new: Head, standing: Standing) -> Head:
         """Keep the next revision, then put it in force; a number that an edit took and never used is passed over."""
-        before = there.revision if there else 0
+        before = standing.revision
+        dated = replace(new, edit=replace(new.edit, accepted_at=format_time(self.clock()), after=before))
         for revision in range(before + 1, before + MOST_SKIPPED):
-            head = Head(name, revision, mark, mode, document)
             try:
-                self.store.put_revision(head)
+                head = self.store.put_revision(replace(dated, revision=revision))
             except EditedMeanwhileError:
                 continue
             self.store.put_head(head, after=before)
             return head
-        raise EditedMeanwhileError(f"no number is free for a revision of {name}.", hint="See its rev# items.")
+        raise EditedMeanwhileError(f"no number is free for a revision of {new.name}.", hint="See its rev# items.")
 
-    def _turn_off(self, name: str) -> None:
+    def _turn_off(self, name: str, standing: Standing) -> None:
         """Deleting the item is the plainest way to say stop: it applies at once and somebody hears of it."""
-        there = self.store.head(name)
+        there = standing.head
         if there is None:
             return
         if there.mode is not PolicyMode.OFF:
-            mark = f"deleted-{there.hash}"
-            there = self._raise(name, there, mark, PolicyMode.OFF, there.document)
+            off = Head(name, 0, f"{DELETED}{there.hash}", PolicyMode.OFF, there.document, Edit(used=there.edit.used))
+            there = self._raise(off, standing)
             self.telemetry.count("PoliciesDeleted")
             self.telemetry.warn("a policy's item was deleted; the policy is off", policy=name, revision=there.revision)
-        self.store.list_head(there)
+        self._list(there)
+        self.store.forget_answer(name)
+        if there.hash.startswith(DELETED):
+            self.notices.tell(telling.deleted(there, self.clock()))
 
-    def _answer(self, name: str, live: Mapping[str, Any], verdict: Mapping[str, Any]) -> bool:
-        """Write the verdict unless it stands there already, whoever wrote it; say whether it was written."""
-        there = live.get("verdict")
-        if isinstance(there, Mapping) and {key: there.get(key) for key in verdict} == dict(verdict):
-            return False
-        self.store.answer(name, live, {**verdict, "at": format_time(self.clock())})
-        return True
+    def _list(self, head: Head) -> None:
+        if listing_differs(self.store, head):
+            self.store.list_head(head)
+
+    def _answer(self, name: str, live: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+        """Return the verdict that stands there, with its time, and whether it had to be written."""
+        there = self.store.verdict(live)
+        if there is not None and isinstance(there.get("at"), str) and {**there, "at": ""} == {**verdict, "at": ""}:
+            return there, False
+        told = {**verdict, "at": format_time(self.clock())}
+        self.store.answer(name, live, told)
+        return told, True
 
 
 def _accepted(head: Head) -> dict[str, Any]:
-    return {"status": "accepted", "revision": head.revision, "hash": head.hash, "mode": head.mode.value, "problems": []}
+    mode, by = head.mode.value, head.edit.by
+    return {"status": "accepted", "revision": head.revision, "hash": head.hash, "mode": mode, "by": by, "problems": []}
 
 
-def _rejected(problems: list[Problem], mark: str, in_force: Head | None) -> dict[str, Any]:
+def _rejected(problems: list[Problem], mark: str, revision: int, by: str) -> dict[str, Any]:
     told = [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
-    revision = in_force.revision if in_force else 0
-    return {"status": "rejected", "revision": revision, "hash": mark, "problems": told}
+    return {"status": "rejected", "revision": revision, "hash": mark, "by": by, "problems": told}

@@ -8,6 +8,7 @@ from typing import Any
 
 import boto3
 
+from functions.adapters.notices import DynamoNotices
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.clients import bounded
@@ -23,8 +24,13 @@ TELEMETRY = PowertoolsTelemetry()
 def wire() -> Guard:
     """Build the guard once a worker."""
     settings = Settings.from_environment(os.environ)
-    store = DynamoPolicies(boto3.client("dynamodb", config=_CLIENT), settings.policies_table)
-    return Guard(store=store, telemetry=TELEMETRY, clock=partial(datetime.now, UTC))
+    client = boto3.client("dynamodb", config=_CLIENT)
+    return Guard(
+        store=DynamoPolicies(client, settings.policies_table),
+        notices=DynamoNotices(client, settings.incidents_table),
+        telemetry=TELEMETRY,
+        clock=partial(datetime.now, UTC),
+    )
 
 
 def handle(event: Mapping[str, Any], context: object) -> dict[str, Any]:

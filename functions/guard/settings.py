@@ -9,11 +9,14 @@ from functions.settings import read_text
 
 @dataclass(frozen=True)
 class Settings:
-    """The table it guards."""
+    """The table it guards, and the one whose stream tells people of it."""
 
     policies_table: str
+    incidents_table: str
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Return the settings in *environ*; SettingsError names what is missing."""
-        return cls(policies_table=read_text(environ, "POLICIES_TABLE"))
+        return cls(
+            policies_table=read_text(environ, "POLICIES_TABLE"), incidents_table=read_text(environ, "INCIDENTS_TABLE")
+        )

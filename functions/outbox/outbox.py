@@ -1,4 +1,4 @@
-"""Every change of an incident reaches the bus once it is in the table: nobody else tells the bus anything.
+"""Every change of an incident, and every notice, reaches the bus once it is in the table: nobody else tells the bus.
 
 What the bus refuses is tried again in order; what it still refuses comes back with the stream, from the first such
 record on. An announcement told twice has the same id. It must not decide what is an alert.
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from functions.outbox.changes import Change, Unreadable, change_of
+from functions.outbox.notices import announcement_of
 from functions.outbox.telling import tell, tell_unreadable
 from functions.ports.bus import Announcement, Bus
 from functions.ports.triage import Telemetry
@@ -38,6 +39,10 @@ def _numbered(records: Iterable[Mapping[str, Any]], telemetry: Telemetry) -> Ite
                 telemetry.count(UNREADABLE)
                 telemetry.warn("An incident's item cannot be read.", incident=change.incident, reason=change.reason)
                 yield number, tell_unreadable(change, _written_at(record))
+            case None:
+                notice = announcement_of(record)
+                if notice is not None:
+                    yield number, notice
 
 
 def _written_at(record: Mapping[str, Any]) -> datetime:

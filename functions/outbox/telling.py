@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from functions.outbox.changes import Change, Unreadable
+from functions.outbox.plain import plain
 from functions.ports.bus import Announcement
 from policies.contract.times import format_time
 from policies.coordination.notes import Alert, Entry, Stage
 from policies.coordination.states import IncidentStatus
 
 _ALERTS: tuple[Alert, ...] = ("none", "notify", "page")  # in rising order
-SENTENCE_CHARACTERS = 900
 
 
 def tell(change: Change) -> Announcement:
@@ -57,7 +57,7 @@ def tell_unreadable(change: Unreadable, at: datetime) -> Announcement:
             "version": change.version,
             "cluster": "unknown",
             "alert": "page",
-            "text": _plain(f"its item cannot be read by this version of the outbox ({change.reason}); deploy again"),
+            "text": plain(f"its item cannot be read by this version of the outbox ({change.reason}); deploy again"),
         },
     )
 
@@ -82,11 +82,4 @@ def _sentence(change: Change) -> str:
     called = "PAGE: " if any(entry.alert == "page" for entry in change.entries) else ""
     details = "; ".join(dict.fromkeys(entry.detail for entry in change.entries if entry.detail))
     why = f" {incident.policy.why}" if change.first and incident.policy.why else ""
-    return _plain(
-        f"{called}{incident.node.name} ({incident.node.instance_id}), {incident.policy.name}: {details}.{why}"
-    )
-
-
-def _plain(text: str) -> str:
-    """Return *text* on one line and without double quotes: a rule's template puts it between quotes of its own."""
-    return " ".join(text.replace('"', "'").replace("\\", "/").split())[:SENTENCE_CHARACTERS]
+    return plain(f"{called}{incident.node.name} ({incident.node.instance_id}), {incident.policy.name}: {details}.{why}")

@@ -4,15 +4,23 @@ It must not know DynamoDB or judge policies. The twin is `functions/twins/polici
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 
+UNKNOWN = "unknown"
+DELETED = "deleted-"
+"""What the fingerprint of a revision begins with that a deletion made: its document is that of the one before."""
+
 
 class EditedMeanwhileError(DependencyError):
     """Somebody wrote the item since it was read: read it again."""
+
+
+class BrokenItemError(DependencyError):
+    """What the guard wrote was changed by hand and is no revision any more."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,27 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """How a revision came about, as far as it is known.
+
+    ``by``, ``at`` (RFC 3339, that person's clock) and ``reason`` are from one of our commands; an edit in AWS's own
+    console is ``unknown``. ``source`` is the folder that a push came from, ``restored`` the revision that a roll-back
+    brought again. ``after`` is the revision that was in force before (0: none), so that one that never came into force
+    can be told; None where it was not written yet. ``used`` are the seals that were believed, newest last.
+    """
+
+    by: str = UNKNOWN
+    at: str = ""
+    reason: str = ""
+    source: str = ""
+    restored: int = 0
+    mark: str = ""
+    accepted_at: str = ""
+    after: int | None = None
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Head:
     """What is in force. ``document`` is the accepted document as JSON text, in the form the loader reads."""
 
@@ -34,6 +63,15 @@ class Head:
     hash: str
     mode: PolicyMode
     document: str
+    edit: Edit = Edit()
+
+    def is_same(self, other: "Head") -> bool:
+        """Whether both are one revision: when it was accepted counts for nothing, a repeat comes later."""
+        return _timeless(self) == _timeless(other)
+
+
+def _timeless(head: Head) -> Head:
+    return replace(head, edit=replace(head.edit, accepted_at="", used=()))
 
 
 class PolicyHeads(Protocol):
@@ -52,15 +90,31 @@ class PolicyHeads(Protocol):
         ...
 
 
-class PolicyStore(PolicyHeads, Protocol):
-    """The guard's view."""
+class PolicyHistory(Protocol):
+    """What was: revisions are kept for ever."""
+
+    def revision(self, name: str, number: int) -> Head | None:
+        """Return ``rev#n``; BrokenItemError when it cannot be read."""
+        ...
+
+    def revisions(self, name: str) -> Sequence[Head]:
+        """Return those that can be read, newest first; some may never have come into force."""
+        ...
+
+
+class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
+    """The guard's view. ``head`` and ``heading`` raise BrokenItemError for what somebody changed by hand."""
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """Return the item as it stands, attributes as the table gives them, the verdict among them."""
         ...
 
-    def put_revision(self, head: Head) -> None:
-        """Keep ``rev#n``. The very same one is there already: nothing happens. Another one: EditedMeanwhileError."""
+    def heading(self, name: str) -> Heading | None:
+        """Return one line of the listing."""
+        ...
+
+    def put_revision(self, head: Head) -> Head:
+        """Keep ``rev#n`` and return it; one that `is_same` is there already: return that. Else EditedMeanwhileError."""
         ...
 
     def put_head(self, head: Head, *, after: int) -> None:
@@ -71,9 +125,41 @@ class PolicyStore(PolicyHeads, Protocol):
         """Put *head* into the listing unless a later revision is there."""
         ...
 
+    def restore(self, head: Head) -> None:
+        """Write revision, head and line of the listing anew, whatever somebody made of them by hand."""
+        ...
+
+    def verdict(self, live: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the answer to *live*: on it, or beside it where it had no room."""
+        ...
+
     def answer(self, name: str, seen: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
         """Write *verdict* on `live` if the operator's fields are still those of *seen*; else EditedMeanwhileError.
 
         An item too large to take an answer gets it beside itself, as ``answer``.
         """
+        ...
+
+    def forget_answer(self, name: str) -> None:
+        """Remove the answer beside an item that is gone."""
+        ...
+
+
+class PolicyEditor(PolicyHeads, PolicyHistory, Protocol):
+    """A person's view, through a command."""
+
+    def live(self, name: str) -> Mapping[str, Any] | None:
+        """See `PolicyStore`."""
+        ...
+
+    def verdict(self, live: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """See `PolicyStore`."""
+        ...
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all `live` items, sorted."""
+        ...
+
+    def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:
+        """Write a whole `live` item in place of *seen* (None: there is none); EditedMeanwhileError if it is another."""
         ...

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from functions.ports.policies import EditedMeanwhileError, Head, Heading
-from policies.documents import BOOKKEEPING
+from policies.documents import BOOKKEEPING, fingerprint
 
 
 class MemoryPolicies:
-    """``live_items`` is what operators edit; ``revisions`` maps (name, revision) to what was accepted."""
+    """``live_items`` is what operators edit; ``kept`` maps (name, revision) to what was accepted."""
 
     def __init__(self) -> None:
         """Start with an empty table."""
         self.live_items: dict[str, dict[str, Any]] = {}
         self.in_force: dict[str, Head] = {}
-        self.revisions: dict[tuple[str, int], Head] = {}
+        self.kept: dict[tuple[str, int], Head] = {}
         self.listing: dict[str, Heading] = {}
 
     def headings(self) -> Sequence[Heading]:
@@ -38,10 +38,12 @@ class MemoryPolicies:
         """Write a whole item, as a person would."""
         self.live_items[item["name"]] = {**item, "sk": "live"}
 
-    def put_revision(self, head: Head) -> None:
+    def put_revision(self, head: Head) -> Head:
         """See the port."""
-        if self.revisions.setdefault((head.name, head.revision), head) != head:
+        there = self.kept.setdefault((head.name, head.revision), head)
+        if not there.is_same(head):
             raise EditedMeanwhileError(f"revision {head.revision} of {head.name} is another one.")
+        return there
 
     def put_head(self, head: Head, *, after: int) -> None:
         """See the port."""
@@ -55,6 +57,42 @@ class MemoryPolicies:
         there = self.listing.get(head.name)
         if there is None or there.revision <= head.revision:
             self.listing[head.name] = Heading(head.name, head.revision, head.hash, head.mode)
+
+    def heading(self, name: str) -> Heading | None:
+        """See the port."""
+        return self.listing.get(name)
+
+    def revision(self, name: str, number: int) -> Head | None:
+        """See the port."""
+        return self.kept.get((name, number))
+
+    def revisions(self, name: str) -> Sequence[Head]:
+        """See the port."""
+        return [self.kept[key] for key in sorted(self.kept, reverse=True) if key[0] == name]
+
+    def names(self) -> Sequence[str]:
+        """See the port."""
+        return sorted(self.live_items)
+
+    def restore(self, head: Head) -> None:
+        """See the port."""
+        self.kept[head.name, head.revision] = self.in_force[head.name] = head
+        self.listing[head.name] = Heading(head.name, head.revision, head.hash, head.mode)
+
+    def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:
+        """See the port."""
+        there = self.live_items.get(item["name"])
+        if (there is None) != (seen is None) or (there and seen and _own(there) != _own(seen)):
+            raise EditedMeanwhileError(f"{item['name']} was edited meanwhile.")
+        self.put_live(item)
+
+    def verdict(self, live: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """See the port."""
+        there = live.get("verdict")
+        return there if isinstance(there, Mapping) and there.get("hash") == fingerprint(live) else None
+
+    def forget_answer(self, name: str) -> None:
+        """See the port: here every answer has room."""
 
     def answer(self, name: str, seen: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
         """See the port."""

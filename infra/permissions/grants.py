@@ -23,6 +23,7 @@ INCIDENT_KEYS = "INCIDENT#*"
 CLAIM_KEYS = "INSTANCE#*"
 NODE_KEYS = "NODE#*"
 SHADOW_KEYS = "#shadow#*"
+NOTICE_KEYS = "NOTICE#*"
 
 
 NO_RESOURCE = "AWS knows no resource for this call"

@@ -1,6 +1,7 @@
 """The policies table: the twin and DynamoDB keep the same promises."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -9,9 +10,10 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
-from functions.ports.policies import EditedMeanwhileError, Head, Heading, PolicyStore
+from functions.ports.policies import Edit, EditedMeanwhileError, Head, Heading, PolicyEditor, PolicyStore
 from functions.twins.policies import MemoryPolicies
 from policies.contract.vocabulary import PolicyMode
+from policies.documents import fingerprint
 from tests.tools.envelopes import shipped_documents
 from tests.tools.tables import create_policies_table
 
@@ -23,7 +25,7 @@ ITEM: dict[str, Any] = {
 }
 
 
-class Store(PolicyStore, Protocol):
+class Store(PolicyStore, PolicyEditor, Protocol):
     """With the pen of an operator."""
 
     def put_live(self, item: Mapping[str, Any]) -> None: ...
@@ -44,6 +46,11 @@ def head(revision: int = 1, mark: str = "h", name: str = "p", mode: PolicyMode =
     return Head(name, revision, f"{mark}{revision}", mode, '{"name":"p"}')
 
 
+EDIT = Edit(
+    "kim", "2026-11-02T07:00:00.000000Z", "why", "ours", 3, "mark", "2026-11-02T07:00:01.000000Z", 0, ("a", "b")
+)
+
+
 def test_an_empty_table_has_nothing(store: Store) -> None:
     assert store.live("p") is None
     assert store.head("p") is None
@@ -58,10 +65,59 @@ def test_what_an_operator_writes_is_what_the_guard_reads(store: Store) -> None:
 
 
 def test_a_revision_is_kept_once_and_never_becomes_another(store: Store) -> None:
-    store.put_revision(head())
-    store.put_revision(head())
+    first = replace(head(), edit=EDIT)
+    assert store.put_revision(first) == first
+    later = replace(first, edit=replace(EDIT, accepted_at="2026-11-02T08:00:00.000000Z"))
+    assert store.put_revision(later) == first, "a repeat finds what was kept"
     with pytest.raises(EditedMeanwhileError):
         store.put_revision(head(mark="other"))
+    assert store.revision("p", 1) == first
+    assert store.revision("p", 2) is None
+
+
+def test_revisions_are_read_newest_first_and_of_one_policy_only(store: Store) -> None:
+    for number in (1, 2, 10, 9):
+        store.put_revision(head(number))
+    store.put_revision(head(1, name="p-2"))
+    assert [each.revision for each in store.revisions("p")] == [10, 9, 2, 1]
+    assert store.revisions("q") == []
+
+
+def test_what_was_changed_by_hand_is_written_anew_whatever_is_there(store: Store) -> None:
+    for each in (head(1), head(2)):
+        store.put_revision(each)
+        store.put_head(each, after=each.revision - 1)
+        store.list_head(each)
+    store.restore(head(1))
+    assert (store.head("p"), store.revision("p", 1)) == (head(1), head(1))
+    assert store.heading("p") == Heading("p", 1, "h1", PolicyMode.ACTIVE)
+    assert store.heading("q") is None
+
+
+def test_an_item_is_replaced_only_if_it_is_still_the_one_that_was_seen(store: Store) -> None:
+    store.replace_live(None, ITEM)
+    with pytest.raises(EditedMeanwhileError):
+        store.replace_live(None, ITEM)
+    seen = store.live("p")
+    assert seen is not None
+    store.answer("p", seen, {"status": "accepted"})
+    store.replace_live(seen, {**ITEM, "mode": "off"})
+    with pytest.raises(EditedMeanwhileError):
+        store.replace_live(seen, {**ITEM, "mode": "shadow"})
+    live = store.live("p")
+    assert live is not None
+    assert (live["mode"], "verdict" in live) == ("off", False)
+    assert store.names() == ["p"]
+
+
+def test_a_verdict_on_another_edit_is_none_on_this_one(store: Store) -> None:
+    store.put_live({**ITEM, "verdict": {"hash": fingerprint(ITEM), "status": "accepted"}})
+    live = store.live("p")
+    assert live is not None
+    assert store.verdict(live) == {"hash": fingerprint(ITEM), "status": "accepted"}
+    assert store.verdict({**live, "mode": "off"}) is None
+    assert store.verdict({**live, "verdict": "accepted"}) is None
+    store.forget_answer("p")
 
 
 def test_a_head_follows_only_the_one_that_was_read(store: Store) -> None:

@@ -34,6 +34,13 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
     ("Coordinate", "SelfShadow", ".*", "a policy that acts too often puts itself in shadow; told in tests/contracts"),
     ("Coordinate", "Runs", ".*", "the sweep looks up an execution that was silent for three minutes"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),
+    ("Guard", "Notices", ".*", "an edit that is refused, or a deletion, is told; told in tests/integration/console"),
+    (
+        "Guard",
+        "Policies",
+        "dynamodb:Query",
+        "what was changed by hand is written anew; told in tests/integration/console",
+    ),
     ("Instances", "Describe", "autoscaling:DescribeScalingActivities", "says why a group launches no successor"),
     ("Instances", "Describe", "ec2:DescribeInstanceStatus", "a silent node's second witness; told in the demo"),
     ("Sweep", "(Describe|Fleet)", ".*", "for a node that fell silent; told in the demo"),

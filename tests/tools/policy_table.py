@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from functions.guard.guard import Guard
+from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
 from tests.tools.envelopes import NOW, shipped_documents
@@ -24,7 +25,7 @@ def _shipped() -> MemoryPolicies:
 
 def _judged(documents: Iterable[Mapping[str, Any]]) -> MemoryPolicies:
     table = MemoryPolicies()
-    guard = Guard(table, MemoryTelemetry(), lambda: NOW)
+    guard = Guard(table, MemoryNotices(), MemoryTelemetry(), lambda: NOW)
     for document in documents:
         table.put_live(document)
         guard.look_at(document["name"])

@@ -11,6 +11,7 @@ from types_boto3_dynamodb import DynamoDBClient
 from functions.adapters.policies import DynamoPolicies, push
 from functions.guard.guard import Guard
 from functions.triage.rulebooks import Rulebooks
+from functions.twins.notices import MemoryNotices
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.vocabulary import PolicyMode
 from tests.tools.envelopes import NOW, shipped_documents
@@ -25,7 +26,8 @@ class Desk:
         self.client = client
         self.table = DynamoPolicies(client, "policies")
         self.telemetry = MemoryTelemetry()
-        self.guard = Guard(self.table, self.telemetry, lambda: NOW)
+        self.notices = MemoryNotices()
+        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: NOW)
 
     def edit(self, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a document
         self.table.put_live({**DOCUMENT, **changes})

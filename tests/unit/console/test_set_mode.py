@@ -13,6 +13,7 @@ from console.policy.mode_setting import Wish, set_mode
 from functions.adapters.policies import DynamoPolicies, push
 from functions.adapters.switches import DynamoSwitches
 from functions.guard.guard import Guard
+from functions.twins.notices import MemoryNotices
 from functions.twins.triage import MemoryTelemetry
 from policies.coordination.switches import SelfShadow
 from policies.yaml_text import read_yaml
@@ -34,7 +35,7 @@ class Desk:
     seen: list[str] = field(default_factory=list)
 
     def judge(self) -> None:
-        Guard(self.policies, MemoryTelemetry(), lambda: NOW).look_at(NAME)
+        Guard(self.policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(NAME)
 
     def pause(self, seconds: float) -> None:
         self.seen.append(self.why_not)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.outbox.notices import TYPES
 from infra.watched import WATCHED, Watched
 
 ROOT = Path(__file__).parents[3]
@@ -101,5 +102,19 @@ def test_runs_that_end_badly_alarm(of_type: Find) -> None:
 
 def test_incidents_reach_people_as_coordinate_marked_them(of_type: Find) -> None:
     rule = next(properties for name, properties in of_type("Events::Rule").items() if "Alerting" in name)
-    assert rule["EventPattern"] == {"source": ["relight"], "detail": {"alert": ["notify", "page"]}}
+    assert rule["EventPattern"] == {
+        "source": ["relight"],
+        "detail-type": [{"prefix": "Incident "}],
+        "detail": {"alert": ["notify", "page"]},
+    }
     assert rule["EventBusName"]["Ref"].startswith("Bus")
+
+
+def test_every_notice_of_the_guard_reaches_people_and_no_incident_does_twice(of_type: Find) -> None:
+    rules = of_type("Events::Rule").items()
+    patterns = {
+        word: next(rule["EventPattern"]["detail-type"][0]["prefix"] for name, rule in rules if word in name)
+        for word in ("Alerting", "Edited")
+    }
+    assert all(type_.startswith(patterns["Edited"]) for type_ in TYPES.values())
+    assert not any(type_.startswith(patterns["Alerting"]) for type_ in TYPES.values())

@@ -85,7 +85,7 @@ def test_items_are_written_only_in_partitions_of_their_kind(of_type: Find) -> No
             tables = {it["Fn::GetAtt"][0] for it in as_list(statement["Resource"]) if "Fn::GetAtt" in it}
             if tables & {fleet, incidents} and "dynamodb:PutItem" in as_list(statement["Action"]):
                 keys = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
-                assert set(as_list(keys)) <= {"CLUSTER#*", "REJECTS#*", "INCIDENT#*", "INSTANCE#*"}, name
+                assert set(as_list(keys)) <= {"CLUSTER#*", "REJECTS#*", "INCIDENT#*", "INSTANCE#*", "NOTICE#*"}, name
 
 
 def test_the_state_machine_may_only_call_executors_and_ask(of_type: Find) -> None:

@@ -20,6 +20,7 @@ from functions.adapters.node_states import DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
 from functions.guard.guard import Guard
 from functions.ports.triage import NodeKey, StoredState
+from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
@@ -80,7 +81,7 @@ def fill(store: Any, policies: Any, states: Any) -> None:  # noqa: ANN401 - a tw
         document(name="sleeps", mode="off"),
     ):
         policies.put_live(each)
-        Guard(policies, MemoryTelemetry(), lambda: NOW).look_at(each["name"])
+        Guard(policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(each["name"])
     states.commit({NodeKey(CLUSTER, node().instance_id): StoredState(state())}, NOW)
 
 
@@ -181,7 +182,7 @@ def test_the_table_is_listed_for_machines(capsys: pytest.CaptureFixture[str], mo
         policies = DynamoPolicies(client, "policies")
         for each in (document(), document(name="bad", evidence="sticky")):
             policies.put_live(each)
-            Guard(policies, MemoryTelemetry(), lambda: NOW).look_at(each["name"])
+            Guard(policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(each["name"])
         assert main(["policy", "list", "--json", "--table", "policies"]) == 0
     found = json.loads(capsys.readouterr().out)
     bad, good = found["policies"]

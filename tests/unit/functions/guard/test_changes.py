@@ -25,12 +25,29 @@ class Eye:
         self.looked_at.append(name)
 
 
-def test_only_live_items_count_and_each_policy_once() -> None:
+def test_live_items_and_what_only_the_guard_writes_count_and_each_policy_once() -> None:
     eye = Eye()
-    records = [change("a", 1), change("a", 2, "head"), change("b", 3), change("a", 4), change("HEADS", 5, "head")]
-    assert handle_changes({"Records": records}, eye) == []
+    records = [change("a", 1), change("a", 2, "head"), change("b", 3, "rev#00000001"), change("c", 4, "answer")]
+    assert handle_changes({"Records": [*records, change("a", 5), change("#shadow#a", 6, "shadow")]}, eye) == []
     assert eye.looked_at == ["a", "b"]
     assert handle_changes({}, eye) == []
+
+
+def test_of_the_listing_the_policies_count_whose_line_changed() -> None:
+    line, other = {"M": {"revision": {"N": "1"}}}, {"M": {"revision": {"N": "2"}}}
+    record = change("HEADS", 1, "head")
+    key = {"name": {"S": "HEADS"}}
+    record["dynamodb"] |= {
+        "OldImage": {**key, "p:same": line, "p:gone": line, "p:other": line},
+        "NewImage": {**key, "p:same": line, "p:other": other, "note": {"S": "kim was here"}},
+    }
+    eye = Eye()
+    assert handle_changes({"Records": [record]}, eye) == []
+    assert eye.looked_at == ["gone", "other"]
+    del record["dynamodb"]["NewImage"]
+    eye = Eye()
+    assert handle_changes({"Records": [record]}, eye) == []
+    assert eye.looked_at == ["gone", "other", "same"]
 
 
 def test_the_stream_begins_again_at_the_first_failure() -> None:
@@ -46,6 +63,6 @@ def test_a_failure_at_the_very_first_edit_is_the_functions_own() -> None:
 
 
 def test_settings_name_what_is_missing() -> None:
-    assert Settings.from_environment({"POLICIES_TABLE": "t"}) == Settings("t")
+    assert Settings.from_environment({"POLICIES_TABLE": "t", "INCIDENTS_TABLE": "i"}) == Settings("t", "i")
     with pytest.raises(SettingsError, match="POLICIES_TABLE"):
         Settings.from_environment({})

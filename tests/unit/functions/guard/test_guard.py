@@ -7,6 +7,7 @@ import pytest
 from functions.guard.guard import Guard
 from functions.ports.policies import EditedMeanwhileError, Head
 from functions.triage.rulebooks import Rulebooks
+from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.errors import DependencyError
@@ -25,7 +26,8 @@ class Desk:
     def __init__(self, table: MemoryPolicies | None = None) -> None:
         self.table = table or MemoryPolicies()
         self.telemetry = MemoryTelemetry()
-        self.guard = Guard(self.table, self.telemetry, lambda: NOW)
+        self.notices = MemoryNotices()
+        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: NOW)
 
     def edit(self, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a document
         """Write the item anew, as the console does, and let the guard look."""
@@ -48,7 +50,7 @@ def test_a_good_edit_comes_into_force_and_says_so() -> None:
     verdict = desk.edit()
     assert (verdict["status"], verdict["revision"], verdict["problems"]) == ("accepted", 1, [])
     assert verdict["hash"] == desk.in_force.hash == fingerprint(DOCUMENT)
-    assert desk.table.revisions[NAME, 1] == desk.in_force
+    assert desk.table.kept[NAME, 1] == desk.in_force
     assert desk.table.listing[NAME].revision == 1
     assert desk.telemetry.counts == {"PoliciesAccepted": 1}
 
@@ -182,7 +184,7 @@ def test_a_crash_between_its_writes_is_finished_by_the_next_look(method: str) ->
     desk.table.put_live(DOCUMENT)
     dying: Any = DiesAt(desk.table, method)
     with pytest.raises(DependencyError):
-        Guard(dying, desk.telemetry, lambda: NOW).look_at(NAME)
+        Guard(dying, desk.notices, desk.telemetry, lambda: NOW).look_at(NAME)
     desk.guard.look_at(NAME)
     assert desk.verdict["status"] == "accepted"
     assert desk.in_force.revision == 1
@@ -196,7 +198,7 @@ def test_a_crash_followed_by_another_edit_ends_with_that_edit(method: str) -> No
     desk.table.put_live({**DOCUMENT, "priority": 1})
     dying: Any = DiesAt(desk.table, method)
     with pytest.raises(DependencyError):
-        Guard(dying, desk.telemetry, lambda: NOW).look_at(NAME)
+        Guard(dying, desk.notices, desk.telemetry, lambda: NOW).look_at(NAME)
     verdict = desk.edit(priority=2)
     assert verdict["hash"] == desk.in_force.hash == fingerprint({**DOCUMENT, "priority": 2})
     assert desk.table.listing[NAME].revision == desk.in_force.revision == verdict["revision"]
@@ -207,7 +209,7 @@ def test_a_crash_before_the_listing_followed_by_a_bad_edit_still_lists_what_is_i
     desk.table.put_live(DOCUMENT)
     dying: Any = DiesAt(desk.table, "put_head")
     with pytest.raises(DependencyError):
-        Guard(dying, desk.telemetry, lambda: NOW).look_at(NAME)
+        Guard(dying, desk.notices, desk.telemetry, lambda: NOW).look_at(NAME)
     desk.edit(do=[])
     assert desk.table.listing[NAME].revision == 1
 
@@ -271,6 +273,6 @@ def test_an_item_that_breaks_the_guard_stops_no_edit_behind_it() -> None:
 
     desk = Desk(Breaking())
     desk.guard.look_at("broken")
-    assert desk.telemetry.counts["PoliciesRejected"] == 1
+    assert desk.telemetry.counts["PoliciesNotJudged"] == 1
     assert "ZeroDivisionError" in desk.telemetry.remarks[0][1]["reason"]
     assert desk.edit(mode="off")["status"] == "accepted"

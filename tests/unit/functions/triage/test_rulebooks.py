@@ -8,6 +8,7 @@ import pytest
 from functions.guard.guard import Guard
 from functions.ports.policies import Head, Heading
 from functions.triage.rulebooks import Rulebooks
+from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.errors import DependencyError
@@ -40,7 +41,7 @@ class Counting(MemoryPolicies):
 def edit(table: MemoryPolicies, **changes: object) -> None:
     document = next(one for one in shipped_documents() if one["name"] == NAME)
     table.put_live({**document, **changes})
-    Guard(table, MemoryTelemetry(), lambda: NOW).look_at(NAME)
+    Guard(table, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(NAME)
 
 
 def test_one_small_read_a_batch_while_nothing_changes() -> None:

@@ -1,0 +1,42 @@
+"""Who edited a `live` item, when and why: only what the seal of one of our commands vouches for is believed.
+
+A person who edits in AWS's own console leaves `edited_by` of the edit before in place, and may paste a whole item of
+last week: then the seal fits no more, or was used already, and it is `unknown` who it was. It must not read or write.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from functions.ports.policies import Edit
+from policies.documents import edit_mark
+
+MOST_USED = 50  # seals that a head remembers; an item that is pasted again is hardly ever older than fifty edits
+_LONGEST = 300
+
+
+def edit_of(live: Mapping[str, Any], used: Sequence[str]) -> Edit:
+    """Return what is known of the edit that made *live*; *used* are the seals that were believed before."""
+    mark = live.get("edit_mark")
+    if not isinstance(mark, str) or mark in used or mark != edit_mark(live):
+        return Edit(used=tuple(used))
+    pushed = live.get("pushed")
+    return Edit(
+        by=_text(live.get("edited_by")) or Edit.by,
+        at=_text(live.get("edited_at")),
+        reason=_text(live.get("edit_reason")),
+        source=_text(pushed.get("from")) if isinstance(pushed, Mapping) else "",
+        restored=_number(live.get("restored")),
+        mark=mark,
+        used=(*used, mark)[-MOST_USED:],
+    )
+
+
+def _text(value: object) -> str:
+    return value[:_LONGEST] if isinstance(value, str) else ""
+
+
+def _number(value: object) -> int:
+    try:
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    except (TypeError, ValueError, ArithmeticError):
+        return 0

@@ -1,0 +1,96 @@
+"""Puts right what somebody changed by hand where only the guard writes: `head`, `rev#n` and the lines of the listing.
+
+Readers believe these items. A revision vouches for itself by its fingerprint, a head by the revision that it is.
+Decides what was in force; it must not judge policies.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from functions.ports.policies import DELETED, BrokenItemError, Head, Heading, PolicyStore
+from policies.contract.vocabulary import PolicyMode
+from policies.documents import canonical, fingerprint
+
+
+def is_sound(head: Head) -> bool:
+    """Whether *head* says of itself what it is: the fingerprint is that of its document, the mode is the document's."""
+    try:
+        document = json.loads(head.document)
+    except ValueError:
+        return False
+    if not isinstance(document, dict) or head.revision < 1:
+        return False
+    deleted, mark = head.hash.startswith(DELETED), head.hash.removeprefix(DELETED)
+    mode = PolicyMode.OFF if deleted else document.get("mode")
+    return fingerprint(document) == mark and mode == head.mode and document.get("name") == head.name
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is in force (None: nothing). ``mend``: its items have to be written anew."""
+
+    head: Head | None = None
+    mend: bool = False
+
+    @property
+    def revision(self) -> int:
+        """Return the number in force, 0 for none."""
+        return self.head.revision if self.head else 0
+
+
+def standing_of(store: PolicyStore, name: str) -> Standing:
+    """Return what is in force of *name*, whatever somebody made of its items by hand."""
+    listed, head, broken = _heading(store, name), None, False
+    try:
+        head = store.head(name)
+    except BrokenItemError:
+        broken = True
+    if head is None and not broken and listed is None:
+        return Standing()
+    kept = _revision(store, name, head.revision) if head else None
+    if head and is_sound(head):
+        if kept and kept.is_same(head):
+            return Standing(head, mend=listed is not None and listed.revision > head.revision)
+        if (kept is None or not is_sound(kept)) and listed == heading_of(head):
+            return Standing(head, mend=True)  # it is the revision that was changed
+    return Standing(_best(name, store.revisions(name), listed), mend=True)
+
+
+def _best(name: str, revisions: Sequence[Head], listed: Heading | None) -> Head:
+    """Return the revision that the listing tells of, else the newest sound one, else one that is off."""
+    sound = [each for each in revisions if is_sound(each)]
+    told = [each for each in sound if listed and (each.revision, each.hash) == (listed.revision, listed.hash)]
+    return next(iter([*told, *sound]), None) or _nothing(
+        name, 1 + max((each.revision for each in revisions), default=0)
+    )
+
+
+def _nothing(name: str, revision: int) -> Head:
+    """Readers must find something that they can read: as after a deletion, it is off."""
+    document = {"name": name}
+    return Head(name, revision, f"{DELETED}{fingerprint(document)}", PolicyMode.OFF, canonical(document))
+
+
+def _heading(store: PolicyStore, name: str) -> Heading | None:
+    try:
+        return store.heading(name)
+    except BrokenItemError:
+        return None
+
+
+def _revision(store: PolicyStore, name: str, number: int) -> Head | None:
+    try:
+        return store.revision(name, number)
+    except BrokenItemError:
+        return None
+
+
+def heading_of(head: Head) -> Heading:
+    """Return the line of the listing that is *head*'s."""
+    return Heading(head.name, head.revision, head.hash, head.mode)
+
+
+def listing_differs(store: PolicyStore, head: Head) -> bool:
+    """Whether the line of the listing is another."""
+    return _heading(store, head.name) != heading_of(head)

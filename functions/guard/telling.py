@@ -1,0 +1,85 @@
+"""What people hear of an edit: the notices, each with the id by which it is told once. It must not read or write."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from functions.ports.notices import Notice, NoticeKind
+from functions.ports.policies import UNKNOWN, Head
+from policies.contract.identifiers import stable_id
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import EVERYTHING, stop_of
+from policies.problems import Problem
+
+_SHOWN = 3
+
+
+def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], at: datetime) -> Notice:
+    """Return the notice that an edit is refused; *verdict* is the one that stands there, with its time."""
+    revision = int(verdict["revision"])
+    stays = f"revision {revision} stays in force" if revision else "nothing of it is in force"
+    told = "; ".join(str(problem) for problem in problems[:_SHOWN])
+    more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+    return _notice(
+        "rejected",
+        name,
+        at,
+        (verdict["hash"], verdict["at"]),
+        by=verdict["by"],
+        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused, {stays}. {told}{more}",
+        detail={"revision": revision, "problems": list(verdict["problems"])},
+    )
+
+
+def deleted(head: Head, at: datetime) -> Notice:
+    """Return the notice that a policy is off because its item is gone; *head* is the revision that says so."""
+    back = f"relight policy rollback {head.name}"
+    text = f"{head.name}: its item was deleted, so the policy is off (revision {head.revision}). Not meant? {back}"
+    return _notice("deleted", head.name, at, (head.revision, head.hash), text=text, detail={"revision": head.revision})
+
+
+def mended(head: Head, at: datetime) -> Notice:
+    """Return the notice that somebody changed by hand what only the guard writes; *head* is in force again."""
+    now = f"Revision {head.revision} ({head.mode}) is in force again"
+    text = f"{head.name}: what is in force was changed by hand, where nobody judges it. {now}. Edit its item `live`."
+    return _notice("mended", head.name, at, (head.revision, at), text=text, detail={"revision": head.revision})
+
+
+def switched(live: Mapping[str, Any], verdict: Mapping[str, Any], at: datetime) -> Notice:
+    """Return the notice that somebody stopped everything, or started it again."""
+    stop = stop_of(live)
+    text = f"{stop}. `relight policy start` ends that." if stop else f"policies act again{_by(verdict['by'])}."
+    means = PolicyMode.OFF if stop else PolicyMode.ACTIVE
+    return _notice(
+        "stopped" if stop else "started",
+        EVERYTHING,
+        at,
+        (verdict["hash"], verdict["at"]),
+        by=verdict["by"],
+        text=text[:1].upper() + text[1:],
+        detail={"mode": means.value, "problems": list(verdict["problems"])},
+    )
+
+
+def _notice(
+    kind: NoticeKind,
+    name: str,
+    at: datetime,
+    what: tuple[object, ...],
+    *,
+    text: str,
+    detail: dict[str, Any],
+    by: str = UNKNOWN,
+) -> Notice:
+    return Notice(
+        id=stable_id(kind, name, *what), kind=kind, policy=_called(name), at=at, by=by, text=text, detail=detail
+    )
+
+
+def _by(who: str) -> str:
+    return "" if who == UNKNOWN else f" by {who}"
+
+
+def _called(name: str) -> str:
+    """A key may be two kilobytes of anything."""
+    return Problem.of(name, "").path

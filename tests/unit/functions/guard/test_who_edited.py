@@ -1,0 +1,158 @@
+"""Who edited is believed only where the seal of a command fits; what people must hear of is told once."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from console.policy.edits import Editor, live_item, pushed_from
+from functions.guard.guard import Guard
+from functions.ports.policies import UNKNOWN, Head
+from functions.twins.notices import MemoryNotices
+from functions.twins.policies import MemoryPolicies
+from functions.twins.triage import MemoryTelemetry
+from policies.contract.times import format_time
+from policies.coordination.switches import EVERYTHING
+from tests.tools.envelopes import NOW, shipped_documents
+
+DOCUMENT = {**next(one for one in shipped_documents() if one["name"].startswith("xid-79")), "mode": "active"}
+NAME = DOCUMENT["name"]
+KIM = Editor("kim", NOW, "it fires too often")
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.table, self.telemetry, self.notices = MemoryPolicies(), MemoryTelemetry(), MemoryNotices()
+        self.now = NOW
+        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: self.now)
+
+    def put(self, item: Mapping[str, Any]) -> Head:
+        self.table.put_live(item)
+        return self.look()
+
+    def change(self, **fields: Any) -> Head:  # noqa: ANN401 - fields of a document
+        """As AWS's console does: whatever else stands on the item stays."""
+        return self.put({**self.table.live_items[NAME], **fields})
+
+    def look(self) -> Head:
+        self.now += timedelta(seconds=1)
+        self.guard.look_at(NAME)
+        return self.table.in_force[NAME]
+
+    def told(self) -> list[str]:
+        return [f"{each.kind} by {each.by}" for each in self.notices.told.values()]
+
+
+def test_a_command_says_who_when_why_and_from_where() -> None:
+    desk = Desk()
+    edit = desk.put(live_item(DOCUMENT, KIM, restored=3, pushed=pushed_from("our-policies", DOCUMENT))).edit
+    assert (edit.by, edit.at, edit.reason) == ("kim", format_time(NOW), "it fires too often")
+    assert (edit.source, edit.restored, edit.after) == ("our-policies", 3, 0)
+    assert desk.table.live_items[NAME]["verdict"]["by"] == "kim"
+
+
+def test_an_edit_in_the_console_is_nobodys_though_the_name_of_the_last_one_stands_there() -> None:
+    desk = Desk()
+    desk.put(live_item(DOCUMENT, KIM))
+    head = desk.change(priority=5)
+    assert desk.table.live_items[NAME]["edited_by"] == "kim"
+    assert (head.revision, head.edit.by, head.edit.reason) == (2, UNKNOWN, "")
+
+
+@pytest.mark.parametrize(
+    "forged", [{"edited_by": "root"}, {"edit_mark": "0" * 32}, {"edit_mark": 7}, {"edited_by": {"S": "kim"}}]
+)
+def test_a_name_that_somebody_wrote_there_by_hand_is_not_believed(forged: dict[str, Any]) -> None:
+    assert Desk().put({**live_item(DOCUMENT, KIM), **forged}).edit.by == UNKNOWN
+
+
+def test_a_whole_item_of_last_week_that_is_pasted_again_is_nobodys() -> None:
+    desk = Desk()
+    old = live_item(DOCUMENT, KIM)
+    desk.put(old)
+    desk.put(live_item({**DOCUMENT, "priority": 5}, Editor("ann", NOW)))
+    head = desk.put(old)
+    assert (head.revision, head.edit.by) == (3, UNKNOWN)
+    assert desk.put(live_item({**DOCUMENT, "priority": 5}, Editor("ann", NOW + timedelta(hours=1)))).edit.by == "ann"
+
+
+def test_an_item_under_another_name_is_another_policy_and_judged_anew() -> None:
+    desk = Desk()
+    desk.put(live_item(DOCUMENT, KIM))
+    pasted = {**desk.table.live_items[NAME], "name": "xid-79-copy"}
+    desk.table.put_live(pasted)
+    desk.guard.look_at("xid-79-copy")
+    assert desk.table.in_force["xid-79-copy"].edit.by == UNKNOWN
+    assert desk.table.live_items["xid-79-copy"]["verdict"]["hash"] != desk.table.live_items[NAME]["verdict"]["hash"]
+
+
+def test_a_refused_edit_is_told_once_with_its_reasons() -> None:
+    desk = Desk()
+    desk.put(live_item(DOCUMENT, KIM))
+    desk.change(when='event.kind == "gpu.xidd"', count={"at_least": 0})
+    desk.look()
+    (notice,) = desk.notices.told.values()
+    assert (notice.kind, notice.policy, notice.by) == ("rejected", NAME, UNKNOWN)
+    assert f"{NAME}: an edit is refused, revision 1 stays in force. count.at_least:" in notice.text
+    assert [one["path"] for one in notice.detail["problems"]] == ["count.at_least"]
+
+
+def test_the_same_mistake_an_hour_later_is_told_again() -> None:
+    desk = Desk()
+    for _again in range(2):
+        desk.put(live_item(DOCUMENT, KIM))
+        desk.change(settle="soon")
+    assert desk.told() == ["rejected by unknown"] * 2
+    assert desk.table.in_force[NAME].revision == 1
+
+
+def test_a_refused_edit_of_a_command_names_who() -> None:
+    desk = Desk()
+    desk.put(live_item(DOCUMENT, KIM))
+    desk.put(live_item({**DOCUMENT, "settle": "soon"}, KIM))
+    (notice,) = desk.notices.told.values()
+    assert (notice.by, "an edit by kim is refused" in notice.text) == ("kim", True)
+
+
+def test_a_deletion_is_told_once_and_again_when_it_happens_again() -> None:
+    desk = Desk()
+    for _again in range(2):
+        desk.put(live_item(DOCUMENT, KIM))
+        del desk.table.live_items[NAME]
+        desk.look()
+        desk.look()
+    assert desk.told() == ["deleted by unknown"] * 2
+    assert f"relight policy rollback {NAME}" in next(iter(desk.notices.told.values())).text
+
+
+def test_who_stops_everything_is_told_and_who_starts_it_again() -> None:
+    desk = Desk()
+    for mode in ("off", "off", "active"):
+        desk.table.put_live(live_item({"name": EVERYTHING, "mode": mode, "reason": "a bad image"}, KIM))
+        desk.guard.look_at(EVERYTHING)
+        desk.guard.look_at(EVERYTHING)
+        desk.now += timedelta(minutes=1)
+    told = [(each.kind, each.text) for each in desk.notices.told.values()]
+    assert told[0] == (
+        "stopped",
+        "Everything is stopped by kim: a bad image. `relight policy start` ends that.",
+    )
+    assert told[-1] == ("started", "Policies act again by kim.")
+
+
+def test_a_verdict_with_words_that_are_not_the_guards_is_written_anew() -> None:
+    desk = Desk()
+    desk.put(live_item(DOCUMENT, KIM))
+    verdict = desk.table.live_items[NAME]["verdict"]
+    for forged in (
+        {**verdict, "note": "kim was here"},
+        "accepted",
+        [verdict],
+        {**verdict, "at": 7},
+        {**verdict, "problems": {}},
+    ):
+        desk.change(verdict=forged)
+        stands = desk.table.live_items[NAME]["verdict"]
+        assert {**stands, "at": ""} == {**verdict, "at": ""}
+    assert desk.table.in_force[NAME].revision == 1
