@@ -18,6 +18,7 @@ from functions.coordinate.refusing import Refusal, put_aside
 from functions.coordinate.telling import CONFLICTS, FAILED, TAKEN, explained, tell_ages, tell_decision
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
 from functions.ports.dead_letters import DeadLetters
+from functions.ports.facts import FactReader
 from functions.ports.triage import Telemetry
 from policies.contract.errors import BadInputError, DependencyError
 from policies.coordination.decide import decide
@@ -36,6 +37,7 @@ class Coordinator:
     executions: Executions
     sizes: Sizes
     switches: Switchboard
+    facts: FactReader
     dead_letters: DeadLetters
     telemetry: Telemetry
     rules: Rules
@@ -48,13 +50,16 @@ class Coordinator:
         failed: list[str] = []
         for cluster, deliveries in by_cluster.items():
             self.telemetry.count(TAKEN, len(deliveries))
-            failed.extend(self._take_cluster(cluster, deliveries))
+            failed.extend(self.take_cluster(cluster, deliveries))
         failed.extend(self._put_aside(refused))  # last: whatever keeps it waiting, the others are decided
         self.telemetry.count(FAILED, len(failed))
         return failures(failed)
 
-    def _take_cluster(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
-        """Take all at once; when that fails take each alone, so that a bad message does not take others with it."""
+    def take_cluster(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
+        """Take all at once; when that fails take each alone, so that a bad message does not take others with it.
+
+        Return the ids of the records that are to come back.
+        """
         try:
             return self._take_together(cluster, deliveries)
         except Exception as error:  # noqa: BLE001 - whatever one message breaks, the others are tried alone
@@ -70,7 +75,7 @@ class Coordinator:
         for position, delivery in enumerate(deliveries):
             if len(failed) == OUTAGE_AFTER == position:
                 return [each.record_id for each in deliveries]
-            failed.extend(self._take_cluster(cluster, [delivery]))
+            failed.extend(self.take_cluster(cluster, [delivery]))
         return failed
 
     def _take_together(self, cluster: str, deliveries: Sequence[Delivery]) -> list[str]:
@@ -89,7 +94,7 @@ class Coordinator:
     def _refuse(self, cluster: str, delivery: Delivery, error: Exception, *, alone: bool) -> list[str]:
         """Put aside what is refused *alone* as well: only then it is its own fault, and not that of its neighbours."""
         if not alone:
-            return self._take_cluster(cluster, [delivery])
+            return self.take_cluster(cluster, [delivery])
         if isinstance(error, DependencyError):
             return [delivery.record_id]
         return self._put_aside([Refusal(delivery.record, error)])
@@ -105,7 +110,7 @@ class Coordinator:
             snapshot = read_snapshot(
                 cluster,
                 messages,
-                sources=Sources(self.store, self.executions, self.sizes, self.switches),
+                sources=Sources(self.store, self.executions, self.sizes, self.switches, self.facts),
                 rules=self.rules,
                 now=now,
                 pool=self.pool,

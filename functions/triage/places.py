@@ -1,22 +1,20 @@
 """Where nodes are in the network, for the policies that ask: what intake has found out of them.
 
 Decides which nodes are looked up: those that do not say it themselves and have an event that such a policy may meet.
-All others cost nothing. A warm worker remembers for a while. It must not know how a place is found out.
+All others cost nothing. It must not know how a place is found out.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from functions.ports.topology import TopologyStore
 from functions.ports.triage import NodeKey
+from functions.triage.place_book import PlaceBook
 from functions.triage.sorting import Arrival
 from policies.contract.envelope import ParsedEnvelope
 from policies.rulebook import Rulebook
 
-REMEMBERED = timedelta(hours=1)  # an instance keeps its place until it is stopped
-UNKNOWN_REMEMBERED = timedelta(minutes=1)  # intake may be finding it out just now
-MOST_REMEMBERED = 20_000
 Nodes = Mapping[NodeKey, Sequence[Arrival]]
 
 
@@ -25,30 +23,15 @@ class Places:
 
     def __init__(self, topology: TopologyStore) -> None:
         """Remember nothing yet."""
-        self._topology = topology
-        self._known: dict[NodeKey, tuple[tuple[str, ...], datetime]] = {}
+        self._book = PlaceBook(topology)
 
     def fill(self, nodes: Nodes, rulebook: Rulebook, now: datetime) -> Nodes:
         """Return *nodes* with the places that *rulebook* asks for and that are known. Raises DependencyError."""
         if not rulebook.asks_path:
             return nodes
         asked = [key for key, arrivals in nodes.items() if _is_asked(arrivals, rulebook)]
-        self._look_up([key for key in asked if self._forgot(key, now)], now)
-        found = {key: self._known[key][0] for key in asked if key in self._known}
-        return {key: _placed(arrivals, found.get(key, ())) for key, arrivals in nodes.items()}
-
-    def _forgot(self, key: NodeKey, now: datetime) -> bool:
-        return key not in self._known or now >= self._known[key][1]
-
-    def _look_up(self, keys: Sequence[NodeKey], now: datetime) -> None:
-        if len(self._known) + len(keys) > MOST_REMEMBERED:
-            self._known.clear()
-        for cluster in sorted({key.cluster for key in keys}):
-            mine = [key for key in keys if key.cluster == cluster]
-            found = self._topology.find((cluster,), [key.instance_id for key in mine])
-            for key in mine:
-                path = found[key.instance_id].network_path if key.instance_id in found else ()
-                self._known[key] = (path, now + (REMEMBERED if path else UNKNOWN_REMEMBERED))
+        found = self._book.find(asked, now)
+        return {key: placed(arrivals, found.get(key, ())) for key, arrivals in nodes.items()}
 
 
 def _is_asked(arrivals: Sequence[Arrival], rulebook: Rulebook) -> bool:
@@ -57,7 +40,8 @@ def _is_asked(arrivals: Sequence[Arrival], rulebook: Rulebook) -> bool:
     return any(rule.asks_path for event in events for rule, _rest in rulebook.candidates(event))
 
 
-def _placed(arrivals: Sequence[Arrival], path: tuple[str, ...]) -> Sequence[Arrival]:
+def placed(arrivals: Sequence[Arrival], path: tuple[str, ...]) -> Sequence[Arrival]:
+    """Return *arrivals* with *path* where they do not say themselves where their node is; an empty one says nothing."""
     return [_with(arrival, path) for arrival in arrivals] if path else arrivals
 
 

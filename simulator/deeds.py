@@ -1,0 +1,181 @@
+"""What became of incidents, in a replay or in the past, and how two such accounts differ.
+
+Decides which incidents of two accounts are the same matter: the same id, else the same node within half an hour. It
+must not know which account is the truth.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from policies.contract.times import format_time
+from policies.coordination.incident import Incident
+from policies.coordination.notes import STAGE_OF
+from policies.coordination.states import IncidentStatus
+
+SAME_MATTER = timedelta(minutes=30)  # another policy's settle, a longer count: the fault is the same one
+
+
+@dataclass(frozen=True)
+class Act:
+    """One rung that was carried out, and when it was done."""
+
+    rung: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Deed:
+    """One incident with what was done. ``acts`` is empty where nobody acted; ``ended_at`` is None while it is open."""
+
+    incident: str
+    finding: str
+    cluster: str
+    generation: str
+    node: str
+    instance: str
+    instance_type: str
+    job: str
+    policy: str
+    revision: int
+    opened_at: datetime
+    ended_at: datetime | None
+    status: str
+    outcome: str
+    reason: str
+    acts: tuple[Act, ...] = ()
+
+    @property
+    def result(self) -> str:
+        """How it ended, in a word: two incidents with the same acts may still end otherwise."""
+        return self.outcome or self.status
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON takes it."""
+        plain = {key: value for key, value in vars(self).items() if key not in {"acts", "opened_at", "ended_at"}}
+        return {
+            **plain,
+            "opened_at": format_time(self.opened_at),
+            "ended_at": self.ended_at and format_time(self.ended_at),
+            "acts": [{"rung": act.rung, "at": format_time(act.at)} for act in self.acts],
+        }
+
+
+def deed_of(incident: Incident) -> Deed:
+    """Return what became of *incident*."""
+    over = incident.status is IncidentStatus.CLOSED
+    return Deed(
+        incident=incident.id,
+        finding=incident.findings[0].id if incident.findings else "",
+        cluster=incident.cluster,
+        generation=incident.generation,
+        node=incident.node.name,
+        instance=incident.node.instance_id,
+        instance_type=incident.node.instance_type,
+        job=incident.job.id if incident.job else "",
+        policy=incident.policy.name,
+        revision=incident.policy.revision,
+        opened_at=incident.opened_at,
+        ended_at=next((each.at for each in reversed(incident.timeline) if each.stage == "closed"), incident.updated_at)
+        if over
+        else None,
+        status=incident.status.value,
+        outcome=incident.outcome,
+        reason=incident.reason,
+        acts=_acts(incident),
+    )
+
+
+def _acts(incident: Incident) -> tuple[Act, ...]:
+    """Return what was done, each with the line of the timeline that says so."""
+    left = [each for each in incident.timeline if each.stage in {*STAGE_OF.values(), "done"}]
+    acts: list[Act] = []
+    for rung in incident.done:
+        line = next((each for each in left if each.stage == STAGE_OF.get(rung, "done")), None)
+        if line is not None:
+            left.remove(line)
+        acts.append(Act(rung.value, line.at if line else incident.updated_at))
+    return tuple(acts)
+
+
+class Difference(StrEnum):
+    """How a matter differs between two accounts."""
+
+    SAME = "same"
+    NEW = "new"  # only after
+    GONE = "gone"  # only before
+    CHANGED = "changed"  # in both, with other acts, another policy or another end
+
+
+@dataclass(frozen=True)
+class Matter:
+    """One matter in both accounts."""
+
+    before: Deed | None
+    after: Deed | None
+
+    @property
+    def either(self) -> Deed:
+        """One of the two, the later account's if it has it."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def difference(self) -> Difference:
+        """How they differ."""
+        if self.before is None or self.after is None:
+            return Difference.NEW if self.before is None else Difference.GONE
+        return Difference.SAME if _told(self.before) == _told(self.after) else Difference.CHANGED
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is done in either."""
+        return bool((self.before and self.before.acts) or (self.after and self.after.acts))
+
+    @property
+    def new_acts(self) -> tuple[str, ...]:
+        """The rungs that are carried out after and were not before."""
+        more = Counter(_rungs(self.after)) - Counter(_rungs(self.before))
+        return tuple(more.elements())
+
+
+def compare(before: Iterable[Deed], after: Iterable[Deed]) -> list[Matter]:
+    """Return every matter of both accounts, in the order of time."""
+    earlier = {deed.incident: deed for deed in before}
+    later = {deed.incident: deed for deed in after}
+    matters = [Matter(earlier[each], later[each]) for each in earlier.keys() & later.keys()]
+    rest = [deed for name, deed in earlier.items() if name not in later]
+    matters += _by_node(rest, [deed for name, deed in later.items() if name not in earlier])
+    return sorted(matters, key=lambda each: (each.either.opened_at, each.either.incident))
+
+
+def _by_node(before: Sequence[Deed], after: Sequence[Deed]) -> list[Matter]:
+    waiting: dict[tuple[str, str], list[Deed]] = {}
+    for deed in sorted(before, key=_by_time):
+        waiting.setdefault((deed.cluster, deed.generation), []).append(deed)
+    matters = []
+    for deed in sorted(after, key=_by_time):
+        mine = waiting.get((deed.cluster, deed.generation), [])
+        near = [one for one in mine if abs(one.opened_at - deed.opened_at) <= SAME_MATTER]
+        # Of several, the one that ends alike: what only recorded is no counterpart of what acts.
+        found = min(near, key=lambda one: (bool(one.acts) != bool(deed.acts), one.policy != deed.policy), default=None)
+        if found is not None:
+            mine.remove(found)
+        matters.append(Matter(found, deed))
+    return [*matters, *(Matter(deed, None) for deeds in waiting.values() for deed in deeds)]
+
+
+def _by_time(deed: Deed) -> tuple[datetime, str]:
+    return deed.opened_at, deed.incident
+
+
+def _told(deed: Deed) -> tuple[str, tuple[str, ...], str]:
+    return deed.policy, _rungs(deed), deed.result
+
+
+def _rungs(deed: Deed | None) -> tuple[str, ...]:
+    return tuple(act.rung for act in deed.acts) if deed else ()

@@ -1,0 +1,109 @@
+"""The first stage of a replay: each record through triage's own steps, on the state that its node has by then.
+
+Decides nothing of its own: records are sorted, judged and packed by the functions that the Lambda calls, one record at
+a time, in the order in which the lanes took them. How a run of triage happened to cut its batches leaves no trace.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from functions.ports.triage import NodeKey, StoredState
+from functions.triage.adding import pack_contributions
+from functions.triage.batching import pack
+from functions.triage.ending import pack_cancellations
+from functions.triage.facts import FactBook
+from functions.triage.judging import judge
+from functions.triage.places import placed
+from functions.triage.progress import ProgressBook
+from functions.triage.records import Record
+from functions.triage.sorting import Arrival, is_sign_of_life, sort_records
+from policies.contract.archive import ArchivedRecord
+from policies.contract.decisions import FindingsMessage
+from policies.evaluator import Evaluation
+from policies.rulebook import Rulebook
+
+KEPT = timedelta(days=14)  # how long the fleet table keeps a node that says nothing (functions/adapters/node_states.py)
+LATELY = timedelta(minutes=15)  # who was heard within it counts as a node of its cluster (functions/adapters/sizes.py)
+_NO_STATE = StoredState()
+
+
+class Nodes:
+    """The nodes' states, when each was heard last, which of them speak for a run, and what was counted on the way."""
+
+    def __init__(self, facts: FactBook, progress: ProgressBook) -> None:
+        """Know no node; read *facts* that policies ask for, and note *progress* of jobs."""
+        self._facts = facts
+        self._progress = progress
+        self.states: dict[NodeKey, StoredState] = {}
+        self.touched: dict[NodeKey, datetime] = {}
+        self.heard: dict[str, dict[str, datetime]] = {}
+        self.runs: dict[str, set[str]] = {}
+        self.counts: Counter[str] = Counter()
+        self.now: datetime | None = None
+
+    def take(self, archived: ArchivedRecord, rulebook: Rulebook) -> Sequence[FindingsMessage]:
+        """Return what coordinate is told because of *archived*."""
+        record = Record(archived.id, archived.id, archived.lane, archived.body, archived.arrived_at)
+        batch = sort_records([record])
+        self.now = archived.arrived_at
+        self.counts["records"] += 1
+        self.counts["rejected"] += len(batch.rejects)
+        self.counts["canaries"] += len(batch.canaries)
+        for key, arrivals in batch.nodes.items():
+            told = self._judge(key, placed(arrivals, archived.place), rulebook, archived.arrived_at)
+            self._hear(key, arrivals)
+            return told
+        return ()
+
+    def _hear(self, key: NodeKey, arrivals: Sequence[Arrival]) -> None:
+        at, envelope = arrivals[0].record.arrived_at, arrivals[0].delivery.parsed.envelope
+        self.touched[key] = at
+        if is_sign_of_life(envelope):
+            self.heard.setdefault(key.cluster, {})[key.instance_id] = at
+        if envelope.jobs:
+            self._progress.note({key: arrivals})
+        if envelope.events and (job := envelope.events[0].job):
+            self.runs.setdefault(job.id, set()).add(key.instance_id)
+
+    def _judge(
+        self, key: NodeKey, arrivals: Sequence[Arrival], rulebook: Rulebook, now: datetime
+    ) -> Sequence[FindingsMessage]:
+        stored = {key: self.states.get(key, _NO_STATE)}
+        facts = self._facts.of({key: arrivals}, rulebook, now)
+        judged, spoilt = judge({key: arrivals}, stored, rulebook, now, facts)
+        self.counts["rejected"] += len(spoilt)
+        if key not in judged:
+            return ()
+        one = judged[key]
+        self._count(one)
+        if one.changed:
+            self.states[key] = StoredState(one.state)
+        if not one.findings and not one.contributions and not one.cancellations:
+            return ()
+        ended = pack_cancellations((key.cluster, each) for each in one.cancellations)
+        return [*pack(one.findings), *pack_contributions(one.contributions), *ended]
+
+    def _count(self, one: Evaluation) -> None:
+        counts = self.counts
+        counts["events"] += one.events
+        counts["repeats"] += one.repeats
+        counts["matches"] += one.matches
+        counts["findings"] += len(one.findings)
+        counts["rejected"] += len(one.rejected)
+        counts["lost"] += sum(gap.last - gap.first + 1 for gap in one.gaps)
+        for refused in one.refused:
+            counts[f"unanswered: {refused.policy}: {refused.path} {refused.reason}"] += refused.times
+
+    def count(self, cluster: str) -> int:
+        """Return how many nodes of *cluster* were heard lately: the port `Sizes`."""
+        since = None if self.now is None else self.now - LATELY
+        return sum(1 for at in self.heard.get(cluster, {}).values() if since is not None and at >= since)
+
+    def begin_day(self, now: datetime, facts: FactBook, progress: ProgressBook) -> None:
+        """Drop what the fleet table would have dropped by *now*, and go on with other books."""
+        self._facts, self._progress = facts, progress
+        for key in [key for key, at in self.touched.items() if now - at > KEPT]:
+            self.touched.pop(key)
+            self.states.pop(key, None)
+            self.heard.get(key.cluster, {}).pop(key.instance_id, None)

@@ -1,0 +1,144 @@
+"""What the archive says of the past: how each rung of an incident went, and what persons answered and when.
+
+Decides which version of a document counts (the highest) and what of it a rehearsal needs. It must not read files.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from functions.ports.acts import ActRecord
+from policies.contract.archive import Happening
+from policies.contract.decisions import CloseMessage, RungReport
+from policies.contract.restraints import ApproveMessage
+from policies.contract.rungs import Rung, RungStatus
+from policies.coordination.approving import DENIED
+from policies.coordination.incident import Incident
+from policies.coordination.notes import Entry
+from policies.coordination.states import IncidentStatus
+
+Answer = ApproveMessage | CloseMessage
+
+
+@dataclass(frozen=True)
+class Told:
+    """A person's answer and when it was given."""
+
+    at: datetime
+    message: Answer
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """How a rung went: ``report`` at ``at``."""
+
+    at: datetime
+    report: RungReport
+
+
+@dataclass
+class Recorded:
+    """All that was recorded. ``unreadable`` counts documents that this version cannot read."""
+
+    rungs: dict[tuple[str, Rung, int], Rehearsed] = field(default_factory=dict)
+    _begun: set[tuple[str, Rung, int]] = field(default_factory=set)
+    _over: set[str] = field(default_factory=set)
+    unreadable: int = 0
+    _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, happenings: Iterable[Happening]) -> "Recorded":
+        """Return what *happenings* of the incidents table tell, in whatever order."""
+        recorded = cls()
+        for each in happenings:
+            if each.what == "incident":
+                recorded._keep(each.document)
+            elif each.what == "act":
+                recorded._note(each.document)
+        return recorded
+
+    def _keep(self, document: dict[str, Any]) -> None:
+        """Keep the newest version, small: an archive has as many incidents as there were faults."""
+        name, version = document.get("id"), document.get("version")
+        if not isinstance(name, str) or not isinstance(version, int):
+            self.unreadable += 1
+            return
+        if version > self._documents.get(name, (0, b""))[0]:
+            self._documents[name] = (version, zlib.compress(json.dumps(document).encode(), 1))
+            if document.get("status") in {IncidentStatus.PARKED, IncidentStatus.CLOSED}:
+                self._over.add(name)
+            else:
+                self._over.discard(name)
+
+    def _note(self, document: dict[str, Any]) -> None:
+        try:
+            act = ActRecord.model_validate_json(json.dumps(document))
+        except ValueError:
+            self.unreadable += 1
+            return
+        key = (act.incident, act.rung, act.turn)
+        self._begun.add(key)
+        if act.report is None or act.report.status is RungStatus.WAITING:
+            return
+        at = act.updated_at or act.report.at
+        there = self.rungs.get(key)
+        # A rung that failed under one attempt and was done under the next is done.
+        if there is None or (act.report.status is RungStatus.DONE, at) > (
+            there.report.status is RungStatus.DONE,
+            there.at,
+        ):
+            self.rungs[key] = Rehearsed(at, act.report)
+
+    def never_ended(self, incident: str, rung: Rung, turn: int) -> bool:
+        """Whether *rung* was begun and still went on when its incident was over; an open one was cut off instead."""
+        key = (incident, rung, turn)
+        return key in self._begun and key not in self.rungs and incident in self._over
+
+    def incidents(self) -> Iterator[Incident]:
+        """Yield each incident as it stood last, one at a time."""
+        for _version, kept in self._documents.values():
+            try:
+                yield Incident.model_validate_json(zlib.decompress(kept))
+            except ValueError:
+                self.unreadable += 1
+
+    def answers(self) -> list[Told]:
+        """Return what persons answered, in the order of time."""
+        told = (one for incident in self.incidents() for one in _answers(incident))
+        return sorted(told, key=lambda one: (one.at, one.message.incident))
+
+
+def _answers(incident: Incident) -> Iterator[Told]:
+    for entry in incident.timeline:
+        if entry.stage in {"approved", "not_approved"}:
+            yield Told(entry.at, _approval(incident, entry.detail, approved=True))
+        elif entry.stage == "closed" and incident.status is IncidentStatus.CLOSED:
+            yield from _ending(incident, entry)
+
+
+def _ending(incident: Incident, entry: Entry) -> Iterator[Told]:
+    said = entry.detail.removeprefix(f"{incident.outcome}: ")
+    if incident.outcome == DENIED:
+        yield Told(entry.at, _approval(incident, said, approved=False))
+    elif said.startswith("by "):
+        by, reason = _split(said)
+        yield Told(entry.at, CloseMessage(cluster=incident.cluster, incident=incident.id, by=by, reason=reason))
+
+
+def _approval(incident: Incident, said: str, *, approved: bool) -> ApproveMessage:
+    by, reason = _split(said)
+    return ApproveMessage(
+        cluster=incident.cluster,
+        incident=incident.id,
+        by=by,
+        reason=reason.partition("; it does not go on: ")[0],
+        approved=approved,
+    )
+
+
+def _split(said: str) -> tuple[str, str]:
+    by, _, reason = said.removeprefix("by ").partition(": ")
+    return by or "a person", reason
