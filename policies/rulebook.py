@@ -22,6 +22,7 @@ from policies.scopes import BY_PATH, WIDE
 from policies.windows import LATENESS_MS, Measure
 
 KIND, XID, PATH = "event.kind", "event.attributes.xid", "node.network_path"
+_BY_PLACE = (PATH, "neighbours.same_kind_rack", "neighbours.same_kind_switch")
 _ANY_OTHER = -1  # stands for every Xid that no rule names; real ones are positive
 
 
@@ -220,7 +221,10 @@ def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
 
 
 def _asks_path(policy: Policy) -> bool:
-    """Whether *policy* counts, asks or limits by where a node is in the network."""
+    """Whether *policy* counts, asks or limits by where a node is in the network.
+
+    Neighbours are known by where findings say that their nodes are: those of this policy among them.
+    """
     texts = (policy.when, policy.unless or "", policy.count.distinct or "")
     limited = any(limit.per == "rack" for limit in policy.limits.values())
-    return policy.count.per in BY_PATH or limited or any(PATH in text for text in texts)
+    return policy.count.per in BY_PATH or limited or any(member in text for text in texts for member in _BY_PLACE)

@@ -12,6 +12,7 @@ import cel
 from policies.expressions.attributes import ATTRIBUTES
 from policies.expressions.members import ATTRIBUTE_ROOT, MEMBERS, NUMBERS, ROOTS, WORDS, is_member
 from policies.expressions.native import read_alternatives
+from policies.expressions.operands import wrong_operands
 from policies.expressions.paths import MACROS, Path, closing, macros, paths
 from policies.expressions.tokens import NotAnExpressionError, Token, tokenise
 from policies.problems import Problem
@@ -31,7 +32,7 @@ def check(text: str, field: str) -> list[Problem]:
         tokens = tokenise(text)
     except NotAnExpressionError as error:
         return [Problem.of(field, f"{error}.", 'Write CEL, for example: event.kind == "gpu.xid".')]
-    problems = [*_shape(tokens), *_names(tokens), *_words(tokens), *_patterns(tokens)]
+    problems = [*_shape(tokens), *_names(tokens), *_words(tokens), *wrong_operands(tokens), *_patterns(tokens)]
     return [Problem.of(field, reason, hint) for reason, hint in problems] or _syntax(text, field)
 
 

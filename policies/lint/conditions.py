@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from policies.contract.vocabulary import Kind
 from policies.expressions.attributes import ATTRIBUTES
 from policies.expressions.members import ATTRIBUTE_ROOT
+from policies.expressions.paths import paths
+from policies.facts.registry import AGE, documents_of
 from policies.lint.branches import Branch, branches_of, implies, overlap
 from policies.lint.flaw import Flaw
 from policies.lint.reading import KIND, XID, Reading, kinds_of
@@ -25,6 +27,14 @@ def condition_flaws(read: Reading) -> Iterator[Flaw]:
         yield from _severities(branch)
     yield from _exceptions(read)
     yield from _cancellation(read)
+    yield from _ages(read)
+
+
+def _ages(read: Reading) -> Iterator[Flaw]:
+    for field, tokens in read.tokens:
+        named = {path.member for path in paths(tokens)}
+        if AGE in named and not documents_of(named):
+            yield Flaw.of("L225", field, f"{AGE} is the age of facts, and none stands beside it.", "Name one, or none.")
 
 
 def _impossible(read: Reading) -> Iterator[Flaw]:

@@ -13,6 +13,8 @@ from policies.contract.events import MESSAGE_LIMIT_BYTES
 from policies.expressions.members import ATTRIBUTE_ROOT, NUMBERS, WORDS
 from policies.expressions.paths import Path, paths
 from policies.expressions.tokens import Token
+from policies.facts.fact import FactType
+from policies.facts.registry import FACTS
 from policies.lint.flaw import Flaw
 from policies.lint.reading import Reading
 
@@ -24,6 +26,7 @@ _WHOLE = frozenset(
     {
         *("event.count", "event.component.index", "event.component.link", "event.attributes.xid"),
         *("event.attributes.sxid", "job.rank", "job.step", "job.epoch"),
+        *(member for member, fact in FACTS.items() if fact.type is FactType.WHOLE),
     }
 )
 _PROBES = ("", "a", "NVRM: Xid (PCI:0000:53:00): 79, pid=1", "\x01 %")

@@ -41,6 +41,7 @@ _KNOWN: Sequence[tuple[str, re.Pattern[str], re.Pattern[str]]] = tuple(
         ("L207", r"^(when|unless|cancel_when)$", r"^calls "),
         ("L204", r"^(when|unless|cancel_when)$", r"has no attribute"),
         ("L205", r"^(when|unless|cancel_when)$", r"holds a number, not"),
+        ("L209", r"^(when|unless|cancel_when)$", r"(holds a number(;|, never)|is true or false)"),
         ("L208", r"^(when|unless|cancel_when)$", r"is no regular expression"),
         ("L203", r"^(when|unless|cancel_when)$", r"^['\"].*['\"] is no "),
         ("L203", r"^(when|unless|cancel_when)$", r"^no [\w.]+ (startsWith|endsWith|contains)"),
