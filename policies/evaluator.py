@@ -19,7 +19,7 @@ from policies.contract.recoveries import ended_by
 from policies.contract.restraints import Cancellation
 from policies.contributions import contribute, group
 from policies.dwelling import Dwelling
-from policies.expressions.expression import Unanswered
+from policies.expressions.expression import Expression, Unanswered
 from policies.expressions.members import NodeFacts
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.findings import Matched, build_finding, keep_message, scope_of
@@ -114,14 +114,16 @@ class _Work:
         envelope = delivery.parsed.envelope
         spool = self.state.spool(envelope.spool_id)
         spool.last_heard = max(spool.last_heard, int(delivery.arrived_at.timestamp()))
-        clock = ClockCorrection(envelope.sent_at, delivery.arrived_at)
-        node = NodeFacts(envelope.node, self.snapshot)
+        moment_of = ClockCorrection(envelope.sent_at, delivery.arrived_at).moment_ms
+        node, arrived_at, is_new = NodeFacts(envelope.node, self.snapshot), delivery.arrived_at, spool.take
+        moments: list[int] = []
         for event in envelope.events:
-            if spool.take(event.seq):
-                self.events += 1
-                self._meet(event, node, clock.moment_ms(event.observed_at), delivery.arrived_at)
-            else:
-                self.repeats += 1
+            if is_new(event.seq):
+                moments.append(moment := moment_of(event.observed_at))
+                self._meet(event, node, moment, arrived_at)
+        self.newest = max((self.newest, *moments))
+        self.events += len(moments)
+        self.repeats += len(envelope.events) - len(moments)
         for refused in delivery.parsed.rejected:
             if refused.seq is None or refused.seq < 0 or spool.take(refused.seq):
                 self.rejected.append((index, refused))
@@ -129,19 +131,20 @@ class _Work:
             spool.claim(max(envelope.first_seq, envelope.events[-1].seq + 1 if envelope.events else 0))
 
     def _meet(self, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
-        self.newest = max(self.newest, moment)
-        if self.rulebook.may_end and self.rulebook.is_news(event.kind):  # hardly any is
+        rulebook = self.rulebook
+        if rulebook.may_end and rulebook.is_news(event.kind):  # hardly any is
             over = ended_by(event)
-            if over and self.rulebook.lasting:
+            if over and rulebook.lasting:
                 self.dwelling.heal(event, over, moment, node.identity.boot_id)
             self.cancelling.look(event, over, node, moment, self._holds)
-        met, scope = False, ""
-        for rule, rest in self.rulebook.candidates(event):
+        scope = ""
+        for rule, rest in rulebook.candidates(event):
             matches = rest is None or self._holds(rule, "when", rest.ask(event, node))
-            if matches and not self._excepted(rule, event, node):
-                met, scope = True, scope or scope_of(event.component)
+            if matches and (rule.unless is None or not self._excepted(rule, rule.unless, event, node)):
+                scope = scope or scope_of(event.component)
                 self._count(rule, event, "node" if rule.per_node else scope, node, moment, arrived_at)
-        self.matches += met
+        if scope:
+            self.matches += 1
 
     def listen(self, deliveries: Sequence[Delivery]) -> None:
         """Note until when something was heard of the node: what nobody said to be over holds until then."""
@@ -150,8 +153,8 @@ class _Work:
             heard = ClockCorrection(envelope.sent_at, delivery.arrived_at).moment_ms(envelope.sent_at)
             self.dwelling.hear(heard, envelope.node, delivery.arrived_at)
 
-    def _excepted(self, rule: Rule, event: FaultEvent, node: NodeFacts) -> bool:
-        return rule.unless is not None and self._holds(rule, "unless", rule.unless.ask(event, node))
+    def _excepted(self, rule: Rule, unless: Expression, event: FaultEvent, node: NodeFacts) -> bool:
+        return self._holds(rule, "unless", unless.ask(event, node))
 
     def _holds(self, rule: Rule, where: str, answer: bool | Unanswered) -> bool:  # noqa: FBT001 - an answer, not a switch
         if isinstance(answer, Unanswered):
@@ -172,6 +175,7 @@ class _Work:
         if distinct is None:
             self.refused[rule.name, "count.distinct", "", "is not there"] += 1
             return
+        name = str(distinct) if distinct != "" else ""
         if rule.same is not None:
             value = value_of(rule.same(event, node))
             if value is None:
@@ -179,19 +183,20 @@ class _Work:
                 return
             scope = with_value(scope, value)
         key = f"{rule.name}|{scope}"
-        counter = self.state.counter(key, rule.revision)
+        counter = self.state.touched_counters.get(key) or self.state.counter(key, rule.revision)
         repeated = told_before(event) if "occurrence" in event.attributes else None
         if repeated is None:
-            counter.add(rule.measure, moment, event.count, event.id, str(distinct))
+            counter.add(rule.measure, moment, event.count, event.id, name)
         else:
             since = moment - max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
-            counter.repeat(Lasting(repeated, moment, moment, since, str(distinct)))
+            counter.repeat(Lasting(repeated, moment, moment, since, name))
         matched = self.matched.get(key)
         if matched is None:
             matched = self.matched[key] = Matched(rule, scope, event, moment, node.identity, arrived_at)
-        elif (moment, event.id) > (matched.moment, matched.event.id):
+        elif moment > matched.moment or (moment == matched.moment and event.id > matched.event.id):
             matched.event, matched.moment, matched.node, matched.queued_at = event, moment, node.identity, arrived_at
-        keep_message(matched, event.message)
+        if event.message and event.message not in matched.messages:
+            keep_message(matched, event.message)
 
     def _contribute(
         self, rule: Rule, wide: WideRule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime

@@ -59,6 +59,10 @@ class Sequences:
             ranges[-1][1] = number
             self.changed = True
             return True
+        if not ranges:
+            ranges.append([number, number])
+            self.changed = True
+            return True
         return self._insert(number)
 
     def has(self, number: int) -> bool:

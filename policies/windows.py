@@ -79,6 +79,8 @@ class Fulfilled:
 class Counter:
     """What one policy has counted for one component of one node."""
 
+    __slots__ = ("_grain", "_lasting", "_loaded", "_new", "_points", "_repeated", "_told", "revision")
+
     def __init__(
         self,
         revision: int,
@@ -92,7 +94,7 @@ class Counter:
         self._points: dict[tuple[int, str], Point] = {}
         self._grain = 0
         self._told = list(told)
-        self._lasting = {one.name: one for one in lasting}
+        self._lasting = {one.name: one for one in lasting} if lasting else {}
         self._new: set[int] = set()
         self._repeated: set[str] = set()
 
@@ -227,6 +229,8 @@ class Counter:
         """Sort what was loaded by the grain of this measure; an edited policy may have another than it was kept by."""
         if self._grain != measure.grain:
             self._grain = measure.grain
+            if not self._loaded and not self._points:
+                return
             known, self._points = [*self._loaded, *self._points.values()], {}
             self._loaded = []
             for point in known:

@@ -7,6 +7,7 @@ parse expressions.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from policies.contract.envelope import NodeIdentity
@@ -37,6 +38,7 @@ ARCHITECTURES: Mapping[str, str] = {
 }
 
 
+@lru_cache(maxsize=256)  # a cluster has a few types, asked for with every event
 def architecture_of(instance_type: str) -> str | None:
     """Return the GPU architecture of ``p5.48xlarge`` and the like, ``u-p6e-gb200x36`` (an UltraServer) among them."""
     family = instance_type.partition(".")[0].removeprefix("u-")
