@@ -23,6 +23,7 @@ _MILLISECONDS = 1000
 # An event is worth most in its first minute. Coordinate's queue should be empty all the time.
 LATE_SECONDS = 60
 CHANGES_LATE_SECONDS = 300
+ARCHIVE_LATE_SECONDS = 1800  # nobody waits for it, and what it reads is kept for a day and more
 # Overflow is used when Kinesis refuses, AWS's own events are no emergency: both may wait a little.
 QUEUE_LATE_SECONDS = {"overflow": 120, "aws-events": 300, "decisions": LATE_SECONDS}
 
@@ -58,6 +59,13 @@ class Alarms(Construct):
             missing=MISSING_IS_BAD,
             comparison=_UNDER,
         )
+
+    def watch_archive(self, archive: lambda_.Function) -> None:
+        """Alarm when what goes by is not written down, or nothing is: what its streams forget is lost to history."""
+        period = Duration.minutes(15)  # it gathers for up to five
+        age = archive.metric("IteratorAge", statistic="Maximum", period=period)
+        text = "Events or changes have been waiting for the archive for over half an hour, or nobody reads: see its log."
+        self._alarm("ArchiveAge", age, ARCHIVE_LATE_SECONDS * _MILLISECONDS, text, periods=2, missing=MISSING_IS_BAD)
 
     def watch_figures(self) -> None:
         """Alarm on the figures that our functions write about what they see."""

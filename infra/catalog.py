@@ -1,4 +1,4 @@
-"""The twelve functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
+"""The thirteen functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
 
 Decides each function's environment. It must not know how a function is built (`functions.py`) or called
 (`triggers.py`).
@@ -46,6 +46,7 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
     policies = {"POLICIES_TABLE": tables.policies.table_name}
     decisions = {"DECISIONS_QUEUE_URL": lanes.decisions.queue_url}
     faults = {"FAULTS_STREAM": lanes.faults.stream_name}
+    archive = {"ARCHIVE_BUCKET": buckets.archive.bucket_name}
     clusters = {"CLUSTERS": render(around.clusters)}
     return {
         "triage": Plan(
@@ -58,7 +59,14 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
                 **decisions,
                 "REJECTS_BUCKET": buckets.rejects.bucket_name,
                 "REJECTS_DAYS": str(around.deployment.rejects_retention_days),
+                **archive,
             },
+        ),
+        "archive": Plan(
+            folder="archive",
+            size=Size(seconds=60, megabytes=1024),  # the largest batch takes about 100 MB
+            rights=pipeline.archive(lanes, tables, buckets),
+            environment={**archive, **fleet},
         ),
         "guard": Plan(
             folder="guard",

@@ -45,6 +45,7 @@ class Dashboard(Construct):
         put_aside = [
             metrics.own(name) for name in (metrics.REJECTED_RECORDS, metrics.REJECTED_POLICIES, metrics.LOST_EVENTS)
         ]
+        archived = (metrics.ARCHIVED_RECORDS, metrics.ARCHIVED_OBJECTS)
         ages_of_incidents = [
             metrics.own(name, "Maximum") for name in (metrics.OLDEST_INCIDENT, metrics.LONGEST_OVERDUE)
         ]
@@ -63,6 +64,10 @@ class Dashboard(Construct):
                 ],
                 [_graph("Dead letters", dead), _graph("Rejected and lost", put_aside)],
                 [_graph("handle-incident", runs), _graph("Running incidents: oldest, overdue, s", ages_of_incidents)],
+                [
+                    _graph("Archive: records, objects", [metrics.own(name) for name in archived]),
+                    _graph("Archive: age, ms", [functions["Archive"].metric("IteratorAge", statistic="Maximum")]),
+                ],
                 [_graph("Errors", [it.metric_errors() for it in functions.values()])],
             ],
         )

@@ -15,6 +15,8 @@ CANARIES: Named = ("triage", "CanariesSeen")
 REJECTED_RECORDS: Named = ("triage", "RecordsRejected")
 REJECTED_POLICIES: Named = ("guard", "PoliciesRejected")
 LOST_EVENTS: Named = ("triage", "EventsLost")
+ARCHIVED_RECORDS: Named = ("archive", "RecordsArchived")
+ARCHIVED_OBJECTS: Named = ("archive", "ObjectsWritten")
 OLDEST_INCIDENT: Named = ("coordinate", "OldestIncident")
 LONGEST_OVERDUE: Named = ("coordinate", "LongestOverdue")
 

@@ -72,6 +72,9 @@ class Deployment(_Model):
     alert_email: str | None = None
     log_retention_days: LogDays = 90
     archive_retention_days: Days = 400
+    archive_cheaper_after_days: Annotated[int, Field(ge=30)] = 90  # S3 takes objects into STANDARD_IA after 30 days
+    # How long the archive gathers before it writes: the most that a mapping takes is 300 s.
+    archive_window_seconds: Annotated[int, Field(ge=0, le=300)] = 60
     evidence_retention_days: Days = 400
     rejects_retention_days: Days = 90
     silent_after_seconds: Annotated[int, Field(ge=120, le=3600)] = 150  # heartbeats come every 30 s

@@ -77,6 +77,7 @@ class RelightStack(Stack):
             lanes=self.lanes,
             tables=self.tables,
             buckets=self.buckets,
+            archive_window_seconds=deployment.archive_window_seconds,
         )
         AwsEvents(self, "AwsEvents", self.lanes, deployment)
         reached = catalog.networks(deployment).items()
@@ -95,6 +96,7 @@ class RelightStack(Stack):
     def _watch(self) -> None:
         alarms = Alarms(self, "Alarms", self.alerts.topic)
         alarms.watch_pipeline(self.lambdas["Triage"])
+        alarms.watch_archive(self.lambdas["Archive"])
         alarms.watch_figures()
         for name in ("Guard", "Outbox"):
             alarms.watch_changes(name, self.lambdas[name])

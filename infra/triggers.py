@@ -12,6 +12,8 @@ from infra.tables import Tables
 
 # A dependency that is down blocks the shard and is retried: the age decides when to give up, not the number of tries.
 MANY_ATTEMPTS = 10_000  # the most a mapping takes
+# What an object of the archive is made of: as many as a mapping takes; 6 MB are the end in any case.
+MOST_RECORDS, MOST_CHANGES = 10_000, 1_000
 TWELVE_HOURS = 12 * 3600  # stream retention is 72 h: what is given up can still be read for 60 h
 _PARTIAL = ["ReportBatchItemFailures"]
 _DropTo = lambda_.CfnEventSourceMapping.DestinationConfigProperty
@@ -28,6 +30,7 @@ class Triggers(Construct):
         lanes: Lanes,
         tables: Tables,
         buckets: Buckets,
+        archive_window_seconds: int,
     ) -> None:
         """Create the mappings."""
         super().__init__(scope, construct_id)
@@ -41,6 +44,12 @@ class Triggers(Construct):
         self._queue("AwsEventsToIntake", functions["intake"], lanes.aws_events.queue_arn, concurrency=4)
         self._changes("PoliciesToGuard", functions["guard"], tables.policies.table_stream_arn)
         self._changes("IncidentsToOutbox", functions["outbox"], tables.incidents.table_stream_arn)
+        for name, source, size in (
+            ("FaultsToArchive", lanes.faults.stream_arn, MOST_RECORDS),
+            ("IncidentsToArchive", tables.incidents.table_stream_arn, MOST_CHANGES),
+            ("PoliciesToArchive", tables.policies.table_stream_arn, MOST_CHANGES),
+        ):
+            self._changes(name, functions["archive"], source, size=size, window=archive_window_seconds)
 
     def _faults(self, function: lambda_.Function, stream_arn: str) -> None:
         lambda_.CfnEventSourceMapping(
@@ -69,7 +78,15 @@ class Triggers(Construct):
             scaling_config=lambda_.CfnEventSourceMapping.ScalingConfigProperty(maximum_concurrency=concurrency),
         )
 
-    def _changes(self, name: str, function: lambda_.Function, stream_arn: str | None) -> None:
+    def _changes(
+        self,
+        name: str,
+        function: lambda_.Function,
+        stream_arn: str | None,
+        *,
+        size: int = 100,
+        window: int | None = None,
+    ) -> None:
         assert stream_arn is not None
         lambda_.CfnEventSourceMapping(
             self,
@@ -77,7 +94,8 @@ class Triggers(Construct):
             function_name=function.function_arn,
             event_source_arn=stream_arn,
             starting_position="TRIM_HORIZON",
-            batch_size=100,
+            batch_size=size,
+            maximum_batching_window_in_seconds=window,
             bisect_batch_on_function_error=True,
             function_response_types=_PARTIAL,
             maximum_retry_attempts=MANY_ATTEMPTS,

@@ -56,6 +56,17 @@ _LOST = (
         periods=_LASTING,
     ),
     Watched(
+        "OverflowNotArchived",
+        ("triage", "OverflowNotArchived"),
+        "What came by overflow was judged but not archived for three minutes; it comes again. See triage's log.",
+        periods=_LASTING,
+    ),
+    Watched(
+        "ChangesNotArchived",
+        ("archive", "ChangesNotArchived"),
+        "A change of an incident or a policy broke the archive's code and is not in the archive. See its log.",
+    ),
+    Watched(
         "EventsUnknown",
         ("intake", "EventsUnknown"),
         "An event of AWS came in a form that intake does not know and was let go. See intake's log.",

@@ -8,6 +8,7 @@ from typing import Any
 
 import boto3
 
+from functions.adapters.archive import S3Archive
 from functions.adapters.facts import DynamoFacts
 from functions.adapters.node_states import WORKERS, DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
@@ -16,9 +17,11 @@ from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.adapters.topology import DynamoTopology
+from functions.archive.keeping import Keeper
 from functions.clients import bounded
 from functions.triage.collector import calm_collector
 from functions.triage.facts import FactBook
+from functions.triage.place_book import PlaceBook
 from functions.triage.places import Places
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
@@ -37,6 +40,8 @@ def wire() -> Triage:
     settings = Settings.from_environment(os.environ)
     dynamodb = boto3.client("dynamodb", config=_CLIENT)
     clock = partial(datetime.now, UTC)
+    s3 = boto3.client("s3", config=_CLIENT)
+    topology = DynamoTopology(dynamodb, settings.fleet_table)
     calm_collector()
     return Triage(
         states=DynamoNodeStates(dynamodb, settings.fleet_table),
@@ -44,7 +49,7 @@ def wire() -> Triage:
         rejects=AwsRejects(
             dynamodb,
             settings.fleet_table,
-            boto3.client("s3", config=_CLIENT),
+            s3,
             settings.rejects_bucket,
             kept=settings.rejects_kept,
         ),
@@ -53,7 +58,8 @@ def wire() -> Triage:
         telemetry=TELEMETRY,
         clock=clock,
         facts=FactBook(DynamoFacts(dynamodb, settings.fleet_table), TELEMETRY),
-        places=Places(DynamoTopology(dynamodb, settings.fleet_table)),
+        places=Places(topology),
+        archive=Keeper(S3Archive(s3, settings.archive_bucket), PlaceBook(topology)),
     )
 
 

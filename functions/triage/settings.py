@@ -18,6 +18,7 @@ class Settings:
     decisions_queue_url: str
     rejects_bucket: str
     rejects_kept: timedelta
+    archive_bucket: str
     seen_interval: timedelta = INTERVAL
 
     @classmethod
@@ -29,5 +30,6 @@ class Settings:
             decisions_queue_url=read_text(environ, "DECISIONS_QUEUE_URL"),
             rejects_bucket=read_text(environ, "REJECTS_BUCKET"),
             rejects_kept=timedelta(days=read_number(environ, "REJECTS_DAYS")),
+            archive_bucket=read_text(environ, "ARCHIVE_BUCKET"),
             seen_interval=INTERVAL * read_time_scale(environ),
         )

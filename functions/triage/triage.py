@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from functions.archive.keeping import Keeper
 from functions.ports.heartbeats import name_of_canary
 from functions.ports.triage import Decisions, Heard, NodeKey, NodeStates, Reject, RejectStore, StoredState, Telemetry
 from functions.triage.adding import pack_contributions
@@ -20,7 +21,7 @@ from functions.triage.ending import pack_cancellations
 from functions.triage.facts import FactBook
 from functions.triage.judging import judge
 from functions.triage.places import Places
-from functions.triage.records import Record
+from functions.triage.records import OVERFLOW, Record
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
 from functions.triage.sorting import Arrival, is_sign_of_life, reject_event, sort_records
@@ -46,13 +47,15 @@ class Triage:
     clock: Callable[[], datetime]
     places: Places | None = None  # without it a node is where its envelopes say
     facts: FactBook | None = None  # without it nothing is known that no event tells
+    archive: Keeper | None = None  # of what came by overflow, which nobody else reads
 
     def handle(self, records: Sequence[Record]) -> Sequence[str]:
-        """Return the failure ids of the records whose nodes could not be committed.
+        """Return the failure ids of the records whose nodes could not be committed, or that are not in the archive.
 
         DependencyError when something all nodes need is broken: then nothing is committed and everything comes again.
         """
         now = self.clock()
+        unkept = self._keep([record for record in records if record.lane == OVERFLOW], now)
         batch = sort_records(records)
         for canary in batch.canaries:
             self.telemetry.count("CanariesSeen")
@@ -61,7 +64,20 @@ class Triage:
         self._reject(batch.rejects)
         failed = self._work(batch.nodes, self.rulebooks.current() if batch.nodes else None, now)
         self._note([*_heard(batch.nodes), *map(_canary, batch.canaries)])
-        return [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
+        again = [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
+        return list(dict.fromkeys([*again, *unkept]))
+
+    def _keep(self, records: Sequence[Record], now: datetime) -> Sequence[str]:
+        """Return what the archive did not take: it is judged all the same, and comes again only to be kept."""
+        if self.archive is None or not records:
+            return ()
+        try:
+            self.archive.keep(records, now)
+        except DependencyError as error:
+            self.telemetry.count("OverflowNotArchived", len(records))
+            self.telemetry.warn("overflow is judged but not archived; it comes again", reason=str(error))
+            return [record.failure_id for record in records]
+        return ()
 
     def _note(self, heard: Sequence[Heard]) -> None:
         """A sign of life that cannot be written is no reason to judge a shard again: the next one comes in seconds."""

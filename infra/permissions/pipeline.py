@@ -28,8 +28,26 @@ def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
         grants.items("Policies", [tables.policies], ("GetItem", "BatchGetItem")),
         grants.send("Decisions", lanes.decisions),
         grants.allow("Rejects", ["s3:PutObject"], [buckets.rejects.arn_for_objects("rejects/*")], why=_OBJECTS),
+        _archive(buckets, "events"),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
     ]
+
+
+def archive(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
+    """Read what goes by, and where nodes are, and write it into the archive; nothing can be read there or removed."""
+    return [
+        grants.read_stream("Faults", lanes.faults),
+        *grants.changes("Incidents", tables.incidents),
+        *grants.changes("Policies", tables.policies),
+        grants.items("Topology", [tables.fleet], ("BatchGetItem",), [grants.CLUSTER_KEYS]),
+        _archive(buckets, "events", "incidents", "policies"),
+        *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
+    ]
+
+
+def _archive(buckets: Buckets, *families: str) -> grants.Right:
+    kept = [buckets.archive.arn_for_objects(f"{family}/*") for family in families]
+    return grants.allow("Archive", ["s3:PutObject"], kept, why="an object is named by hour and what is in it")
 
 
 def guard(tables: Tables, buckets: Buckets) -> Statements:

@@ -59,6 +59,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
             "DECISIONS_QUEUE_URL": url,
             "REJECTS_BUCKET": "rejects",
             "REJECTS_DAYS": "45",
+            "ARCHIVE_BUCKET": "archive",
         }.items():
             monkeypatch.setenv(name, value)
         forget()

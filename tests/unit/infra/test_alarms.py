@@ -16,7 +16,7 @@ Find = Callable[[str], dict[str, Any]]
 def test_every_alarm_goes_to_the_topic_and_says_what_to_do(of_type: Find) -> None:
     [topic] = of_type("SNS::Topic")
     alarms = of_type("CloudWatch::Alarm")
-    assert len(alarms) == 2 + len(WATCHED) + 2 + 3 + 3 + 4 + 2 * 12
+    assert len(alarms) == 3 + len(WATCHED) + 2 + 3 + 3 + 4 + 2 * 13
     for name, alarm in alarms.items():
         assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}], name
         assert len(alarm["AlarmDescription"]) > 40, name
@@ -26,7 +26,7 @@ def test_silence_alarms_where_silence_is_the_fault(of_type: Find) -> None:
     breaching = {
         name for name, alarm in of_type("CloudWatch::Alarm").items() if alarm["TreatMissingData"] == "breaching"
     }
-    assert {name.removeprefix("Alarms")[:9] for name in breaching} == {"IteratorA", "CanaryMis"}
+    assert {name.removeprefix("Alarms")[:9] for name in breaching} == {"IteratorA", "CanaryMis", "ArchiveAg"}
 
 
 def test_every_dead_letter_queue_has_an_alarm_on_its_first_message(of_type: Find) -> None:

@@ -19,6 +19,7 @@ from infra.settings import Deployment
 Find = Callable[[str], dict[str, Any]]
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
+    "archive",
     "checkpoints",
     "coordinate",
     "evidence",

@@ -29,12 +29,31 @@ def test_faults_block_the_shard_for_hours_and_then_go_to_the_rejects_bucket(of_t
 
 def test_every_mapping_reports_partial_failures_and_those_of_queues_bound_themselves(of_type: Find) -> None:
     mappings = of_type("Lambda::EventSourceMapping")
-    assert len(mappings) == 6
+    assert len(mappings) == 9
     for name, mapping in mappings.items():
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"], name
         queue = any(word in name for word in ("Overflow", "Decisions", "AwsEvents"))
         assert ("ScalingConfig" in mapping) == queue, name
         assert ("StartingPosition" in mapping) != queue, name
+
+
+def test_the_archive_gathers_for_a_minute_reads_all_there_is_and_drops_nothing_for_hours(of_type: Find) -> None:
+    mappings = {name: it for name, it in of_type("Lambda::EventSourceMapping").items() if "ToArchive" in name}
+    assert len(mappings) == 3
+    for mapping in mappings.values():
+        assert mapping["StartingPosition"] == "TRIM_HORIZON"
+        assert mapping["MaximumBatchingWindowInSeconds"] == 60
+        assert mapping["BisectBatchOnFunctionError"]
+        assert mapping["MaximumRecordAgeInSeconds"] == 12 * 3600
+        assert "OnFailure" in mapping["DestinationConfig"]
+    assert sorted(mapping["BatchSize"] for mapping in mappings.values()) == [1_000, 1_000, 10_000]
+
+
+def test_the_archive_is_kept_cheaper_after_a_while(of_type: Find) -> None:
+    rules = one(of_type("S3::Bucket"), "Archive")["LifecycleConfiguration"]["Rules"]
+    [cheaper] = [rule for rule in rules if "Transitions" in rule]
+    assert cheaper["Transitions"] == [{"StorageClass": "STANDARD_IA", "TransitionInDays": 90}]
+    assert cheaper["ExpirationInDays"] == 400
 
 
 def test_a_message_for_coordinate_outlives_ten_minutes_of_a_failing_dependency(of_type: Find) -> None:

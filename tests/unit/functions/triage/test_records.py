@@ -17,6 +17,7 @@ SETTINGS = {
     "DECISIONS_QUEUE_URL": "https://queue",
     "REJECTS_BUCKET": "rejects",
     "REJECTS_DAYS": "90",
+    "ARCHIVE_BUCKET": "archive",
 }
 
 
