@@ -1,0 +1,109 @@
+"""Small archives for tests of replays: a few faulty nodes of one cluster over some hours, as their records arrived."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from functions.ports.policies import Head
+from functions.twins.archive import MemoryArchive
+from policies.contract.archive import ArchivedRecord, Happening
+from policies.contract.envelope import Envelope
+from policies.contract.events import JobRef
+from policies.contract.vocabulary import Orchestrator
+from policies.coordination.incident import Incident
+from policies.loader import load_document
+from policies.model import Policy
+from simulator.deeds import Deed, deed_of
+from simulator.in_force import Revisions
+from simulator.replay import Question, Replay
+from tests.tools.archives import write, write_happenings
+from tests.tools.envelopes import NOW, envelope, event, node
+
+RUN = JobRef(id="train/llm", orchestrator=Orchestrator.EKS)
+
+
+def record(told: Envelope, seconds: float, number: int) -> ArchivedRecord:
+    """Return *told* as the lane took it so many *seconds* after it was NOW."""
+    return ArchivedRecord(NOW + timedelta(seconds=seconds), "faults", f"{number:06d}", told.to_json().encode())
+
+
+def history(nodes: int = 12, rounds: int = 6, seed: int = 7) -> list[ArchivedRecord]:
+    """Return the records of some faulty and some quiet *nodes*, each heard once a round of twenty minutes."""
+    chance = random.Random(seed)
+    told: list[ArchivedRecord] = []
+    for turn in range(rounds):
+        for number in range(nodes):
+            seconds = turn * 1200 + number * 61.0 + chance.random() * 20
+            xids = (79,) if number % 4 == 0 else (94, 94) if number % 4 == 1 else (13,) if number % 4 == 2 else ()
+            events = [
+                event(turn * 4 + at, seconds - 1 + at * 0.1, xid=xid, job=RUN if number % 2 else None)
+                for at, xid in enumerate(xids)
+            ]
+            first = events[0].seq if events else turn * 4
+            made = envelope(*events, sent=seconds, identity=node(f"i-{number}"), spool=f"s{number}", first_seq=first)
+            told.append(record(made, seconds + 0.05, len(told)))
+    return sorted(told)
+
+
+def head(document: Mapping[str, Any], revisions: Revisions | None = None) -> Head:
+    """Return the head that *document* would have."""
+    loaded = load_document(document)
+    assert isinstance(loaded, Policy), [str(problem) for problem in loaded]
+    return (revisions or Revisions()).head_of(document, loaded.mode)
+
+
+def revision(made: Head, at: datetime, number: int | None = None) -> list[Happening]:
+    """Return what the archive holds of *made*, which came into force at *at*."""
+    which = number or made.revision
+    key = f"{made.name}:{which:08d}"
+    brief = {"name": made.name, "revision": which, "hash": made.hash, "mode": made.mode.value}
+    return [Happening(at, "policy", key, {**brief, "document": made.document}), Happening(at, "in_force", key, brief)]
+
+
+def documents(mode: str = "active") -> list[dict[str, Any]]:
+    """Return two policies that act on what `history` tells."""
+    replace: dict[str, Any] = {
+        "name": "fell-off-the-bus",
+        "mode": mode,
+        "why": "It is gone until the instance is.",
+        "when": 'event.kind == "gpu.xid" && event.attributes.xid == 79',
+        "evidence": "latched",
+        "do": ["isolate", "replace_node", "resume_job"],
+        "deadline": "1h",
+    }
+    restart = {
+        **replace,
+        "name": "contained",
+        "when": 'event.kind == "gpu.xid" && event.attributes.xid == 94',
+        "evidence": "transient",
+        "count": {"at_least": 2, "within": "1h"},
+        "do": ["isolate", "reset_gpu", "resume_job"],
+    }
+    return [replace, restart]
+
+
+def replayed(records: Iterable[ArchivedRecord], question: Question) -> list[Deed]:
+    """Return what comes of *records*, by time."""
+    replay = Replay(question)
+    replay.run(records)
+    return sorted(map(deed_of, replay.finish()), key=lambda deed: (deed.opened_at, deed.incident))
+
+
+def incidents(records: Iterable[ArchivedRecord], question: Question) -> list[Incident]:
+    """Return the incidents themselves."""
+    replay = Replay(question)
+    replay.run(records)
+    return list(replay.finish())
+
+
+def shelved(
+    records: Sequence[ArchivedRecord], happenings: Mapping[str, Sequence[Happening]] | None = None, pieces: int = 3
+) -> MemoryArchive:
+    """Return an archive of *records*, written in so many interleaved batches, and of *happenings* by family."""
+    archive = MemoryArchive()
+    for at in range(pieces):
+        write(archive, records[at::pieces], f"faults-{at}")
+    for family, told in (happenings or {}).items():
+        write_happenings(archive, told, family)
+    return archive
