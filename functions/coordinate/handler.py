@@ -10,6 +10,7 @@ import boto3
 
 from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.executions import StepFunctionsExecutions
+from functions.adapters.facts import DynamoFacts
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sizes import SeenSizes
 from functions.adapters.sqs_dead_letters import SqsDeadLetters
@@ -45,6 +46,7 @@ def wired() -> Coordinator:
         ),
         sizes=SeenSizes(DynamoSeen(dynamodb, settings.fleet_table, _now), _now),
         switches=DynamoSwitches(dynamodb, settings.policies_table),
+        facts=DynamoFacts(dynamodb, settings.fleet_table),
         dead_letters=SqsDeadLetters(boto3.client("sqs", config=_CLIENT), settings.decisions_dlq_url),
         telemetry=TELEMETRY,
         rules=settings.rules,

@@ -1,9 +1,10 @@
 """What one decision reads: what the messages name, the switches of their policies, then what all that points to.
 
-Three reads, however many messages. It must not decide what is needed (`policies.coordination.decide` says so).
+Three reads, however many messages: beside the switches, at the same time, what people and the sweep say of nodes and
+cluster. It must not decide what is needed (`policies.coordination.decide` and `sparing` say so).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,13 +12,17 @@ from functools import partial
 
 from functions.coordinate.parallel import run_all
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
+from functions.ports.facts import FactKey, FactReader
 from policies.contract.decisions import AnyMessage, SweepMessage
 from policies.coordination.decide import keys_behind, keys_of, policies_of
 from policies.coordination.incident import Incident
 from policies.coordination.limits import scopes_in_percent
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import ExecutionState, Snapshot
+from policies.coordination.sparing import asks_capacity, nodes_to_ask
 from policies.coordination.sweep import to_look_up
+from policies.facts.capacity import CAPACITY, read_capacity
+from policies.facts.maintenance import MAINTENANCE, read_maintenance
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Sources:
     executions: Executions
     sizes: Sizes
     switches: Switchboard
+    facts: FactReader
 
 
 def read_snapshot(
@@ -38,9 +44,13 @@ def read_snapshot(
     sweeping = any(isinstance(message, SweepMessage) for message in messages)
     listed = store.list_running(cluster) if sweeping else ()
     snapshot = store.read(cluster, keys_of(messages, listed))
+    wanted = _facts_to_read(snapshot, messages)
+    facts = pool.submit(sources.facts.read, wanted) if wanted else None
     policies = policies_of(snapshot, messages)
     if policies:
         snapshot = replace(snapshot, switches=sources.switches.read(policies))
+    if facts:
+        snapshot = _with_facts(snapshot, facts.result())
     behind = keys_behind(snapshot, messages, now, rules)
     if behind:
         snapshot = snapshot.merged(store.read(cluster, behind))
@@ -51,6 +61,21 @@ def read_snapshot(
         silent = to_look_up(snapshot.incidents.values(), now, rules)
         snapshot = replace(snapshot, executions=_look_up(silent, sources.executions, pool))
     return snapshot
+
+
+def _facts_to_read(snapshot: Snapshot, messages: Sequence[AnyMessage]) -> list[FactKey]:
+    people = [FactKey(snapshot.cluster, MAINTENANCE.name, each) for each in sorted(nodes_to_ask(snapshot, messages))]
+    return [*people, *([FactKey(snapshot.cluster, CAPACITY.name)] if asks_capacity(snapshot) else [])]
+
+
+def _with_facts(snapshot: Snapshot, found: Mapping[FactKey, str]) -> Snapshot:
+    """Return *snapshot* with which of its nodes people have in hand, and what the cluster could get."""
+    people = {key: text for key, text in found.items() if key.document == MAINTENANCE.name}
+    return replace(
+        snapshot,
+        maintenance={key.subject: read_maintenance(text) for key, text in people.items()},
+        capacity=read_capacity(found.get(FactKey(snapshot.cluster, CAPACITY.name))),
+    )
 
 
 def _look_up(incidents: Sequence[Incident], executions: Executions, pool: Executor) -> dict[str, ExecutionState]:

@@ -35,9 +35,14 @@ def is_about_the_run(finding: Finding, layout: Layout, rules: Rules) -> bool:
     return Rung.SUSPEND_JOB in rungs and rungs <= _OF_A_RUN
 
 
+def is_of_a_run(generation: str) -> bool:
+    """Whether that is the lease of a run."""
+    return generation.startswith(_PREFIX)
+
+
 def has_only_the_run(incident: Incident) -> bool:
     """Whether *incident* was opened for a run alone."""
-    return incident.generation.startswith(_PREFIX)
+    return is_of_a_run(incident.generation)
 
 
 def to_read(job: Job) -> frozenset[str]:

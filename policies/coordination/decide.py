@@ -24,6 +24,7 @@ from policies.coordination.pacing import acts_scope
 from policies.coordination.past import keep_past, past_of_findings
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
+from policies.coordination.sparing import why_left_alone
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
 from policies.coordination.working import Working
 
@@ -95,9 +96,16 @@ def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datet
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
         looked_at = incident.id in named or incident.id in silent or is_overdue(incident, now)
-        if looked_at or snapshot.switches.why_not(incident.policy.name):
+        halted = snapshot.switches.why_not(incident.policy.name) or _in_hand(snapshot, incident, now)
+        if looked_at or halted:
             keys |= _guards(incident)
     return keys - _read(snapshot)
+
+
+def _in_hand(snapshot: Snapshot, incident: Incident, now: datetime) -> bool:
+    """Whether a person has the node of a running *incident* in hand, so that it is stopped."""
+    is_running = incident.status.is_running
+    return is_running and bool(why_left_alone(snapshot, incident.node.instance_id, incident.generation, now))
 
 
 def policies_of(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> frozenset[str]:

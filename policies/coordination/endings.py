@@ -11,6 +11,7 @@ from policies.coordination.evolve import evolve
 from policies.coordination.happenings import Closed, Escalated, Happening, Parked, Restarted, SetAside
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
+from policies.coordination.leases import Lease
 from policies.coordination.limits import limits_of
 from policies.coordination.pacing import forget_act
 from policies.coordination.rules import MOST_ATTEMPTS
@@ -57,6 +58,12 @@ def merge(work: Working, incident: Incident, others: str, now: datetime) -> Inci
     """Close an incident that touched nothing: who else stops its run, for a node perhaps, brings it back as well."""
     let_all_go(work, incident, "merged", now)
     return happen(work, incident, Closed("merged", f"the run is stopped for {others} already"), now)
+
+
+def take_from(work: Working, lease: Lease, incident: Incident, now: datetime) -> Incident:
+    """Close a parked *incident* that touched nothing and so holds no more than *lease*: another takes its node over."""
+    work.leases[incident.generation] = leases.release(lease, "merged", now)
+    return happen(work, incident, Closed("merged", "the node serves no more: another incident takes over"), now)
 
 
 def let_all_go(work: Working, incident: Incident, outcome: str, now: datetime) -> None:

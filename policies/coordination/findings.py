@@ -7,15 +7,18 @@ from datetime import datetime
 
 from policies.contract.decisions import Finding, FindingsMessage
 from policies.contract.errors import BadInputError
+from policies.contract.rungs import Rung
 from policies.contract.times import add_seconds
 from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
 from policies.coordination.blaming import blame
 from policies.coordination.contributing import Heard, generations_of, hear
+from policies.coordination.endings import take_from
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
-from policies.coordination.opening import lay_out_finding, open_or_record, why_nobody_acts
+from policies.coordination.opening import lay_out_finding, open_or_record, why_held, why_nobody_acts
 from policies.coordination.rules import Rules
+from policies.coordination.sparing import takes_over
 from policies.coordination.storms import goes_on, remember, tells_of_a_storm
 from policies.coordination.working import Working
 
@@ -70,6 +73,9 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
     is_open = bool(lease and not lease.released and holder and holder.status.is_open)
     if known:
         _finish(work, known)
+    elif lease and holder and is_open and _gives_way(work, holder, finding, rules, now):
+        take_from(work, lease, holder, now)
+        open_or_record(work, finding, rules, now)
     elif holder and is_open:
         _join(work, holder, finding, rules, now)
     elif elsewhere:
@@ -86,13 +92,22 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
 
 def _join(work: Working, holder: Incident, finding: Finding, rules: Rules, now: datetime) -> None:
     layout = lay_out_finding(finding, rules)
-    switched = work.switches.why_not(finding.policy.name)
-    acts = holder.status.is_open and not why_nobody_acts(finding, layout, switched, now)
+    held = why_held(work, finding, layout, now)
+    acts = holder.status.is_open and not why_nobody_acts(finding, layout, held, now)
     joined = join(holder, finding, layout.rungs if acts else (), rules, now)
     if joined == holder:
         _finish(work, holder)
     else:
         work.incidents[holder.id] = joined
+
+
+def _gives_way(work: Working, holder: Incident, finding: Finding, rules: Rules, now: datetime) -> bool:
+    """Whether *holder*, which waits since nothing would replace its node, leaves the node to a fault that ended it."""
+    layout = lay_out_finding(finding, rules)
+    gives_up = any(each.rung is Rung.REPLACE_NODE for each in layout.rungs)
+    if not gives_up or not takes_over(finding, holder):
+        return False
+    return not why_nobody_acts(finding, layout, why_held(work, finding, layout, now), now)
 
 
 def _is_history(lease: Lease, finding: Finding) -> bool:

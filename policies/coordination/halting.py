@@ -1,7 +1,8 @@
-"""What becomes of an open incident whose policy may not act any more: turned off, set to shadow, everything stopped.
+"""What becomes of an open incident that may not act any more.
 
-Who touched nothing yet is called off. Who acted stops before its next rung that takes something away, and a person is
-paged; the rungs that only bring the run back go on, so that no run stays down for a switch. It must not read policies.
+Its policy was turned off or set to shadow, everything was stopped, or a person has its node in hand. Who touched
+nothing yet is called off. Who acted stops before its next rung that takes something away, and a person is paged; the
+rungs that only bring the run back go on, so that no run stays down for a switch. It must not read policies.
 """
 
 from datetime import datetime
@@ -11,6 +12,7 @@ from policies.coordination.endings import happen, let_all_go, owns_lease, park
 from policies.coordination.happenings import CalledOff
 from policies.coordination.incident import Incident
 from policies.coordination.pacing import is_noted
+from policies.coordination.sparing import why_left_alone
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 from policies.schedules import permits
@@ -20,12 +22,16 @@ BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_J
 
 
 def why_not(work: Working, incident: Incident, now: datetime) -> str:
-    """Return why the incident's policy may not act now, empty when it may."""
+    """Return why the incident may not act now, empty when it may."""
     begun = incident.acted or is_noted(work, incident)
-    switched = work.switches.why_not(incident.policy.name, begun=begun)
+    switched = work.switches.why_not(incident.policy.name, begun=begun) or _why_left_alone(work, incident, now)
     if switched or begun or permits(incident.policy.schedule, now):
         return switched
     return f"policy {incident.policy.name} is outside its schedule"
+
+
+def _why_left_alone(work: Working, incident: Incident, now: datetime) -> str:
+    return why_left_alone(work.snapshot, incident.node.instance_id, incident.generation, now)
 
 
 def why_stopped(work: Working, incident: Incident, now: datetime) -> str:
@@ -46,7 +52,8 @@ def why_stopped(work: Working, incident: Incident, now: datetime) -> str:
 def call_off(work: Working, incident: Incident, why: str, now: datetime) -> Incident:
     """Close an incident that touched nothing; if another policy saw the same node, somebody has to know.
 
-    Of a policy that put itself in shadow, the incident that was too many wakes somebody, and no later one does.
+    Of a policy that put itself in shadow, the incident that was too many wakes somebody, and no later one does. Nobody
+    is woken for a node that a person has in hand.
     """
     let_all_go(work, incident, RECORDED, now)
     others = {note.policy for note in incident.findings} - {incident.policy.name}
@@ -55,7 +62,8 @@ def call_off(work: Working, incident: Incident, why: str, now: datetime) -> Inci
     first = shadow is not None and shadow.incident == incident.id
     if first:
         also = f"{also}. See what it did; `relight policy set-mode {incident.policy.name} active` lets it act again"
-    called_off = CalledOff(f"{why}; nothing was touched{also}", "page" if others or first else "notify")
+    wakes = first or (bool(others) and not _why_left_alone(work, incident, now))
+    called_off = CalledOff(f"{why}; nothing was touched{also}", "page" if wakes else "notify")
     return happen(work, incident, called_off, now)
 
 

@@ -15,6 +15,7 @@ from policies.coordination.incident import Incident, incident_id
 from policies.coordination.notes import Alert, FindingNote
 from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
 from policies.coordination.rules import STALE_SECONDS, Rules
+from policies.coordination.sparing import why_finding_rests
 from policies.coordination.states import IncidentStatus
 from policies.coordination.storms import remember
 from policies.coordination.working import Working
@@ -24,11 +25,11 @@ from policies.schedules import permits
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
     """Open an incident for *finding* and have it started, or record the decision."""
     layout = lay_out_finding(finding, rules)
-    switched = work.switches.why_not(finding.policy.name)
-    reason = why_nobody_acts(finding, layout, switched, now)
+    held = why_held(work, finding, layout, now)
+    reason = why_nobody_acts(finding, layout, held, now)
     draft = _draft(finding, layout, rules, now)
     if reason:
-        held_back = switched or not permits(finding.policy.schedule, now)
+        held_back = held or not permits(finding.policy.schedule, now)
         alert = "notify" if held_back else _alert(finding)
         work.incidents[draft.id] = bear(draft, Recorded(reason, alert), now)
         if not held_back:  # what nobody was paged of for a switch is told once that is undone
@@ -58,15 +59,21 @@ def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
     )
 
 
-def why_nobody_acts(finding: Finding, layout: Layout, switched: str, now: datetime) -> str:
-    """Return why nobody acts on *finding*, empty when somebody does. *switched* is why its policy may not act now."""
+def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> str:
+    """Return what holds back whoever would act on *finding*: a switch, or a person who has its node in hand."""
+    switched = work.switches.why_not(finding.policy.name)
+    return switched or why_finding_rests(work.snapshot, finding, layout, now)
+
+
+def why_nobody_acts(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
+    """Return why nobody acts on *finding*, empty when somebody does. *held* is what holds it back at this moment."""
     decided = ", ".join(finding.policy.do)
     age = (now - finding.observed_at).total_seconds()
     reason = ""
     if finding.policy.mode is not PolicyMode.ACTIVE:
         reason = f"decided: {decided}; the policy is {finding.policy.mode} and does not act"
-    elif switched:
-        reason = f"decided: {decided}; {switched}"
+    elif held:
+        reason = f"decided: {decided}; {held}"
     elif not permits(finding.policy.schedule, now):
         reason = f"decided: {decided}; it is outside its schedule"
     elif finding.late or age > STALE_SECONDS[finding.policy.evidence]:

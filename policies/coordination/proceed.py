@@ -22,6 +22,7 @@ from policies.coordination.limits import reserve_all
 from policies.coordination.pacing import note_act, put_in_shadow, why_too_many
 from policies.coordination.plan import RESUME_RUNGS, STOOD_ASIDE
 from policies.coordination.rules import RESUMER_WAIT_SECONDS
+from policies.coordination.sparing import as_kept, why_kept
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 
@@ -79,8 +80,9 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
 def _wait_for_a_person(work: Working, incident: Incident, now: datetime) -> Told | None:
     """Return why a person decides, None when its budgets and its hold are taken."""
     spared = why_spared(work, incident, now)
-    if spared or (incident.policy.approval and not incident.approved_by):
-        return ended(ask_first(work, incident, now, spared))
+    kept = "" if spared or incident.approved_by else why_kept(work.snapshot, incident, now)
+    if spared or kept or (incident.policy.approval and not incident.approved_by):
+        return ended(ask_first(work, as_kept(incident, kept), now, spared or kept))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
 

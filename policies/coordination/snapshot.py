@@ -16,7 +16,9 @@ from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.switches import ALL_ACTIVE, SelfShadow, Switches
 from policies.coordination.windows import Window
+from policies.facts.capacity import Capacity
 from policies.facts.history import History
+from policies.facts.maintenance import Maintenance
 from policies.facts.recent import Recent
 
 Document = Incident | Lease | Job | Budget | Window | History | Recent
@@ -89,8 +91,9 @@ class Snapshot:
     """The documents of one cluster as they were read; what is absent was not there.
 
     ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep;
-    ``switches`` says which policies may act at this moment. Of ``histories`` and ``recents`` each that was asked for is
-    there, None where nothing was kept yet.
+    ``switches`` says which policies may act at this moment, ``maintenance`` which nodes (instance ids) people have in
+    hand, ``capacity`` what the cluster could get (None: not asked for, or unknown). Of ``histories`` and
+    ``recents`` each that was asked for is there, None where nothing was kept yet.
     """
 
     cluster: str
@@ -104,9 +107,11 @@ class Snapshot:
     windows: Mapping[str, Window] = field(default_factory=dict)
     histories: Mapping[str, History | None] = field(default_factory=dict)
     recents: Mapping[str, Recent | None] = field(default_factory=dict)
+    maintenance: Mapping[str, Maintenance] = field(default_factory=dict)
+    capacity: Capacity | None = None
 
     def merged(self, other: "Snapshot") -> "Snapshot":
-        """Return both in one; what *other* read later counts. Switches are read once, so these stay."""
+        """Return both in one; what *other* read later counts. What is read once, such as switches, stays."""
         return Snapshot(
             self.cluster,
             {**self.incidents, **other.incidents},
@@ -119,6 +124,8 @@ class Snapshot:
             {**self.windows, **other.windows},
             {**self.histories, **other.histories},
             {**self.recents, **other.recents},
+            maintenance=self.maintenance,
+            capacity=self.capacity,
         )
 
 

@@ -42,6 +42,14 @@ class Capacity(Model):
         return (now - self.at).total_seconds() <= FRESH_SECONDS
 
 
+def read_capacity(text: str | None) -> Capacity | None:
+    """Return what *text* says; None when there is none, or it cannot be read."""
+    try:
+        return Capacity.model_validate_json(text) if text else None
+    except ValueError:
+        return None
+
+
 def why_none(capacity: Capacity | None, now: datetime) -> str:
     """Return why nothing would come for a node that is given up now; empty when something may, or nobody knows."""
     if capacity is None or not capacity.is_fresh(now) or capacity.spares != 0 or capacity.reserved_free:

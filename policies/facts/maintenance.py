@@ -5,6 +5,7 @@ who may say so.
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from policies.contract.base import Model
 from policies.contract.events import Scalar
@@ -15,11 +16,31 @@ MEMBER = "node.in_maintenance"
 
 
 class Maintenance(Model):
-    """A person works on the node ``until`` then."""
+    """A person works on the node ``until`` then; ``since`` is when they said so."""
 
     until: Moment
+    since: Moment | None = None
     by: str = ""
     why: str = ""
+
+
+# A document that somebody broke is taken for what its writer meant: hands off.
+BROKEN = Maintenance(until=datetime.max.replace(tzinfo=UTC), why="its document cannot be read; end it or say it anew")
+
+
+def read_maintenance(text: str) -> Maintenance:
+    """Return what *text* says; what cannot be read holds until a person ends it."""
+    try:
+        return Maintenance.model_validate_json(text)
+    except ValueError:
+        return BROKEN
+
+
+def why_in_maintenance(maintenance: Maintenance) -> str:
+    """Return what a person reads of it: until when, by whom and why."""
+    until = "" if maintenance is BROKEN else f" until {maintenance.until:%Y-%m-%d %H:%M} UTC"
+    who = f", by {maintenance.by}" if maintenance.by else ""
+    return f"is in maintenance{until}{who}{f': {maintenance.why}' if maintenance.why else ''}"
 
 
 def _answer(document: Maintenance | None, about: About) -> Mapping[str, Scalar]:

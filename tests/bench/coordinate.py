@@ -5,14 +5,16 @@ Batches of ten, one after the other, as a FIFO group gives them. Settle time is 
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
+from functions.ports.facts import FactKey
 from functions.twins.dead_letters import MemoryDeadLetters
 from functions.twins.executions import MemoryExecutions
+from functions.twins.facts import MemoryFacts
 from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
@@ -56,6 +58,14 @@ class SlowSwitches(MemorySwitches):
         return super().read(policies)
 
 
+class SlowFacts(MemoryFacts):
+    """One read for a batch, which takes as long as one of DynamoDB."""
+
+    def read(self, keys: Collection[FactKey]) -> Mapping[FactKey, str]:
+        time.sleep(DYNAMODB_SECONDS)
+        return super().read(keys)
+
+
 class SlowExecutions(MemoryExecutions):
     """Every start takes as long as StartExecution."""
 
@@ -80,6 +90,7 @@ def _run(bodies: list[str]) -> float:
             executions=executions,
             sizes=MemorySizes(),
             switches=SlowSwitches(policies_in_force()),
+            facts=SlowFacts(),
             dead_letters=MemoryDeadLetters(),
             telemetry=MemoryTelemetry(),
             rules=RULES,

@@ -9,6 +9,7 @@ import pytest
 from functions.coordinate.coordinate import Coordinator
 from functions.twins.dead_letters import MemoryDeadLetters
 from functions.twins.executions import MemoryExecutions
+from functions.twins.facts import MemoryFacts
 from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
@@ -87,12 +88,14 @@ class Bench:
     def __post_init__(self) -> None:
         self.pool = ThreadPoolExecutor(4)
         self.sizes, self.telemetry = MemorySizes(), MemoryTelemetry()
+        self.facts = MemoryFacts()
         self.policies, self.dead = policies_in_force(), MemoryDeadLetters()
         self.coordinator = Coordinator(
             store=self.store,
             executions=self.executions,
             sizes=self.sizes,
             switches=MemorySwitches(self.policies),
+            facts=self.facts,
             dead_letters=self.dead,
             telemetry=self.telemetry,
             rules=RULES,

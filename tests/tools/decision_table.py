@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from policies.contract.decisions import Answer, AnyMessage, AskMessage
+from policies.contract.decisions import Answer, AnyMessage, AskMessage, SweepMessage
 from policies.coordination.decide import decide, keys_behind, keys_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Decision, Keys
+from policies.coordination.sparing import asks_capacity, nodes_to_ask
 from policies.coordination.switches import ALL_ACTIVE
+from policies.facts.capacity import Capacity
+from policies.facts.maintenance import Maintenance
 from tests.tools.incidents import CLUSTER, RULES, at
 
 
@@ -19,9 +22,15 @@ class DecisionTable:
     def __init__(self) -> None:
         self.store = MemoryStore()
         self.switches = ALL_ACTIVE
+        self.maintenance: dict[str, Maintenance] = {}
+        self.capacity: Capacity | None = None
 
     def decide(self, seconds: float, *messages: AnyMessage) -> Decision:
-        first = replace(self.store.read(CLUSTER, keys_of(messages)), switches=self.switches)
+        sweeping = any(isinstance(message, SweepMessage) for message in messages)
+        listed = self.store.list_running(CLUSTER) if sweeping else ()
+        first = replace(self.store.read(CLUSTER, keys_of(messages, listed)), switches=self.switches)
+        asked = {each: self.maintenance[each] for each in nodes_to_ask(first, messages) if each in self.maintenance}
+        first = replace(first, maintenance=asked, capacity=self.capacity if asks_capacity(first) else None)
         snapshot = first.merged(self.store.read(CLUSTER, keys_behind(first, messages, at(seconds), RULES)))
         decision = decide(snapshot, messages, at(seconds), rules=RULES)
         assert not decision.refused

@@ -23,6 +23,7 @@ from functions.settings import ClusterSettings
 from functions.twins.acts import MemoryActStore, MemoryLeaseReader
 from functions.twins.dead_letters import MemoryDeadLetters
 from functions.twins.executions import MemoryExecutions
+from functions.twins.facts import MemoryFacts
 from functions.twins.policies import MemoryPolicies
 from functions.twins.sizes import MemorySizes
 from functions.twins.switches import MemorySwitches
@@ -95,6 +96,7 @@ class World:
         self.switches = MemorySwitches(self.policies)
         self.executions = WorldExecutions(self)
         self.refused = MemoryDeadLetters()
+        self.facts = MemoryFacts()
         self.given_up: list[str] = []
         self.failed_executions: list[str] = []
         self.players: dict[str, Player] = {}
@@ -112,6 +114,7 @@ class World:
             executions=Guarded(self.executions, self.crashes, ("start", "answer")),
             sizes=MemorySizes(),
             switches=Guarded(self.switches, self.crashes, ("put_in_shadow",)),
+            facts=self.facts,
             dead_letters=Guarded(self.refused, self.crashes, ("send",)),
             telemetry=MemoryTelemetry(),
             rules=rules,
