@@ -1,16 +1,19 @@
-"""What is found about a run as a whole, by a policy of higher priority, holds back what would be done to its nodes.
+"""What is found about a run as a whole, by a policy of higher priority, holds others back.
 
-The same step that fails on different hardware is the program's or its data's: the next node that shows a fault there is
-one more victim. Decides for which incidents that counts, and for how long; a person goes on from there. It is kept with
-the run's holds. It must not count, nor touch an incident about the run alone.
+At one step: what fails there on different hardware is the program's or its data's, and the next node that shows a fault
+then is one more victim; a person goes on from there. Without a step (the server of its files does not answer): whoever
+would stop the run for what it looks like waits, since that may pass; its nodes' own faults wait for nothing. Decides
+for which incidents that counts, and for how long. It is kept with the run's holds. It must not count, nor change an
+incident.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 
-from policies.contract.decisions import Finding, WideRule
+from policies.contract.decisions import Contributions, Finding, WideRule
 from policies.contract.rungs import Rung
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import PolicyMode
+from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.holds import Blame
 from policies.coordination.incident import Incident
 from policies.coordination.rules import STALE_SECONDS
@@ -47,6 +50,37 @@ def blame(work: Working, finding: Finding, rule: WideRule, value: str) -> None:
     work.jobs[job.id] = job.model_copy(update={"blamed": tuple(kept)})
 
 
+def renew(work: Working, group: Contributions) -> None:
+    """Let what was found about runs count on while *group* tells that it lasts."""
+    entries = group.entries if group.rule.per == "job" and group.rule.plan.priority and not group.rule.same else ()
+    for entry in entries:
+        job = work.jobs.get(entry.job.id) if entry.job else None
+        if job is None or entry.occurrence is None:
+            continue
+        seen = datetime.fromtimestamp(entry.moment_ms / 1000, UTC)
+        until = add_seconds(seen, STALE_SECONDS[group.rule.plan.evidence])
+        blamed = tuple(
+            one.model_copy(update={"until": max(one.until, until)}) if one.policy == group.rule.plan.name else one
+            for one in job.blamed
+        )
+        if blamed != job.blamed:
+            work.jobs[job.id] = job.model_copy(update={"blamed": blamed})
+
+
+def waits_for(work: Working, incident: Incident, now: datetime) -> Blame | None:
+    """Return what was found about the run that *incident*, about that run alone, waits for; None: nothing."""
+    if incident.job is None or incident.approved_by or not has_only_the_run(incident):
+        return None
+    return next(
+        (
+            one
+            for one in work.job(incident.job.id).blamed
+            if one.step is None and now < one.until and one.priority > incident.policy.priority
+        ),
+        None,
+    )
+
+
 def why_spared(work: Working, incident: Incident, now: datetime) -> str:
     """Return why nothing is done to the node of *incident* by itself, empty when it may be.
 
@@ -59,16 +93,15 @@ def why_spared(work: Working, incident: Incident, now: datetime) -> str:
     found = next((one for one in reversed(blamed) if now < one.until and _is_of(one, incident)), None)
     if found is None:
         return ""
-    step = "" if found.step is None else f" at step {found.step}"
     return (
-        f"run {incident.job.id} fails{step} whichever node it is ({found.policy}: {found.why}); "
+        f"run {incident.job.id} fails at step {found.step} whichever node it is ({found.policy}: {found.why}); "
         "look at the program, its data and its checkpoint before anything is done to this node"
     )
 
 
 def _is_of(found: Blame, incident: Incident) -> bool:
-    if found.priority <= incident.policy.priority or incident.job is None:
+    if found.step is None or found.priority <= incident.policy.priority or incident.job is None:
         return False
-    if found.step is not None and incident.job.step is not None:
+    if incident.job.step is not None:
         return abs(incident.job.step - found.step) <= NEAR_STEPS
     return abs((incident.opened_at - found.at).total_seconds()) <= NEAR_SECONDS

@@ -13,7 +13,7 @@ from policies.contract.restraints import ApproveMessage
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
-from policies.coordination.cancelling import take_cancellations
+from policies.coordination.cancelling import places_of, take_cancellations
 from policies.coordination.closing import take_close
 from policies.coordination.contributing import generations_of, groups_of, hear, window_keys
 from policies.coordination.findings import take_contributions, take_findings
@@ -154,7 +154,7 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
 
 def _guards(incident: Incident) -> Keys:
     return Keys(
-        leases=frozenset({incident.generation}),
+        leases=frozenset({incident.generation}) | places_of(incident),
         jobs=frozenset({incident.job.id} if incident.job else ()),
         budgets=frozenset({*limits_of(incident), acts_scope(incident.policy.name)}),
         histories=frozenset({incident.node.instance_id}),

@@ -114,7 +114,7 @@ def refence(work: Working, incident: Incident) -> Incident:
 
 
 def _drop_hold(work: Working, job: Job, incident: str) -> None:
-    if incident in job.holds or job.resumer == incident:
+    if incident in job.holds or job.resumer == incident or incident in job.settling:
         work.jobs[job.id] = holds.drop(job, incident)
 
 

@@ -10,7 +10,7 @@ from policies.contract.errors import BadInputError
 from policies.contract.rungs import Rung
 from policies.contract.times import add_seconds
 from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
-from policies.coordination.blaming import blame
+from policies.coordination.blaming import blame, renew
 from policies.coordination.contributing import Heard, generations_of, hear
 from policies.coordination.endings import take_from
 from policies.coordination.incident import Incident, incident_id
@@ -40,6 +40,7 @@ def take_contributions(work: Working, message: FindingsMessage, rules: Rules, no
         for finding, found in zip(heard.findings, heard.counted.found, strict=True):
             _take(work, finding, rules, now)
             blame(work, finding, heard.counted.window.rule, found.value)
+        renew(work, heard.group)
         if heard.counted.repeated and not heard.findings:
             _finish_found(work, heard)
 

@@ -4,10 +4,13 @@ A hold on a job whose resume is under way is kept: the resumer sees it before it
 know how a job is stopped.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from policies.contract.base import Model
 from policies.contract.times import Moment
+
+MOST_SETTLING = 16
 
 
 class Blame(Model):
@@ -25,7 +28,8 @@ class Job(Model):
     """``holds`` are incident ids. ``resumer`` is the incident that emptied them and has not let the job go yet.
 
     ``resumes`` counts how often it was let go, ``resumed_by`` is who did last, at ``resumed_at``. ``blamed`` is what
-    speaks against the run itself, and not against its nodes.
+    was found about the run itself, and not about its nodes. ``settling`` is incident -> until when it may still come to
+    need the run stopped.
     """
 
     cluster: str
@@ -36,6 +40,7 @@ class Job(Model):
     resumed_by: str | None = None
     resumed_at: Moment | None = None
     blamed: tuple[Blame, ...] = ()
+    settling: dict[str, Moment] = {}
     version: int = 1
 
     def others(self, incident: str) -> tuple[str, ...]:
@@ -43,11 +48,19 @@ class Job(Model):
         return tuple(holder for holder in self.holds if holder != incident)
 
 
+def expect(job: Job, incident: str, until: datetime, now: datetime) -> Job:
+    """Return the job with *incident* settling *until* then, after which it may need the run stopped."""
+    left = {each: moment for each, moment in job.settling.items() if moment > now}
+    newest = sorted({**left, incident: until}.items(), key=lambda one: (one[1], one[0]))[-MOST_SETTLING:]
+    return job.model_copy(update={"settling": dict(sorted(newest))})
+
+
 def hold(job: Job, incident: str) -> Job:
     """Return the job held by *incident* too."""
     if incident in job.holds:
         return job
-    return job.model_copy(update={"holds": tuple(sorted((*job.holds, incident)))})
+    settled = _without(job.settling, incident)
+    return job.model_copy(update={"holds": tuple(sorted((*job.holds, incident))), "settling": settled})
 
 
 def release(job: Job, incident: str) -> Job:
@@ -61,7 +74,8 @@ def release(job: Job, incident: str) -> Job:
 def drop(job: Job, incident: str) -> Job:
     """Return the job with nothing of *incident* in it: it neither needs it stopped nor resumes it."""
     resumer = None if job.resumer == incident else job.resumer
-    return job.model_copy(update={"holds": job.others(incident), "resumer": resumer})
+    settled = _without(job.settling, incident)
+    return job.model_copy(update={"holds": job.others(incident), "resumer": resumer, "settling": settled})
 
 
 def let_go(job: Job, incident: str, now: datetime) -> Job:
@@ -84,3 +98,7 @@ def claim(job: Job, incident: str, resumes: int) -> Job | None:
     if job.resumes == resumes:
         return job.model_copy(update={"resumer": incident})
     return job if job.resumed_by == incident else None
+
+
+def _without(settling: Mapping[str, datetime], incident: str) -> dict[str, datetime]:
+    return {each: until for each, until in settling.items() if each != incident}

@@ -89,6 +89,7 @@ class FindingNote(Model):
     late: bool = False
     attributes: dict[str, Scalar] = {}
     facts: dict[str, Scalar] = {}
+    node: str = ""  # the instance that it was seen on
 
     @classmethod
     def of(cls, finding: Finding) -> "FindingNote":
@@ -107,6 +108,7 @@ class FindingNote(Model):
             late=finding.late,
             attributes=brief_attributes(finding.attributes, MOST_ATTRIBUTES),
             facts=brief_attributes(finding.facts, MOST_ATTRIBUTES),
+            node=finding.node.instance_id,
         )
 
 

@@ -11,6 +11,7 @@ from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination import leases
 from policies.coordination.evolve import bear, write_line
 from policies.coordination.happenings import Line, Opened, Recorded
+from policies.coordination.holds import expect
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.notes import Alert, FindingNote
 from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
@@ -20,6 +21,9 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.storms import remember
 from policies.coordination.working import Working
 from policies.schedules import permits
+
+ASK_SECONDS = 10.0  # between the end of settling and the hold, which its execution asks for
+LONGEST_WAITED_FOR_SECONDS = 120.0  # no run stays down longer for what may come
 
 
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
@@ -47,6 +51,9 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     detail = f"{finding.policy.name}, revision {finding.policy.revision}: {plan}"
     work.incidents[draft.id] = bear(draft.model_copy(update={"fence": lease.fence}), Opened(detail), now)
     work.start(work.incidents[draft.id])
+    if draft.job and draft.needs_job_stopped:
+        waits = min(add_seconds(draft.settle_until, ASK_SECONDS), add_seconds(now, LONGEST_WAITED_FOR_SECONDS))
+        work.jobs[draft.job.id] = expect(work.job(draft.job.id), draft.id, waits, now)
 
 
 def lay_out_finding(finding: Finding, rules: Rules) -> Layout:

@@ -11,7 +11,7 @@ from policies.contract.rungs import Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
-from policies.coordination.blaming import ON_HARDWARE, why_spared
+from policies.coordination.blaming import ON_HARDWARE, waits_for, why_spared
 from policies.coordination.cancelling import CLEARED, clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import RECORDED, call_off, why_not, why_stopped
@@ -25,6 +25,8 @@ from policies.coordination.rules import RESUMER_WAIT_SECONDS
 from policies.coordination.sparing import as_kept, why_kept
 from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
+
+LOOKS_AGAIN_SECONDS = 120.0  # while the run waits for something that may pass
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,29 @@ def _settle(work: Working, incident: Incident, now: datetime) -> Told | None:
     """Return what ends or delays it, None once its first rung may be carried out."""
     if now < incident.settle_until:
         return Told("wait", "settling", wait=(incident.settle_until - now).total_seconds())
+    needless = _needless(work, incident, now)
+    if needless:
+        return ended(needless)
+    found = waits_for(work, incident, now)
+    if found:
+        left = min((found.until - now).total_seconds(), LOOKS_AGAIN_SECONDS)
+        return Told("wait", f"{found.policy}: {found.why}", wait=left)
+    return _wait_for_a_person(work, incident, now)
+
+
+def _needless(work: Working, incident: Incident, now: datetime) -> Incident | None:
+    """Return *incident* closed, if there is nothing for it to do (or nothing more)."""
     over = why_cleared(work, incident)
     if over and not incident.approved_by:
-        return ended(clear(work, incident, over, now))
+        return clear(work, incident, over, now)
     others = _who_stops_the_run(work, incident)
     if others:
-        return ended(merge(work, incident, others, now))
+        return merge(work, incident, others, now)
     too_many = why_too_many(work, incident, now)
     if too_many:
         put_in_shadow(work, incident, too_many, now)
-        return ended(call_off(work, incident, why_not(work, incident, now), now))
-    return _wait_for_a_person(work, incident, now)
+        return call_off(work, incident, why_not(work, incident, now), now)
+    return None
 
 
 def _wait_for_a_person(work: Working, incident: Incident, now: datetime) -> Told | None:
@@ -137,15 +151,37 @@ def _next_rung(work: Working, incident: Incident, now: datetime) -> Told:
     if stopped:
         return ended(park(work, incident, stopped, now))
     if incident.job and planned.rung in RESUME_RUNGS:
-        left = _leave_to_others(work, incident, work.job(incident.job.id), now)
-        if left:
-            return ended(left)
+        told = _before_the_resume(work, incident, work.job(incident.job.id), now)
+        if told:
+            return told
     if incident.job and planned.rung is Rung.SUSPEND_JOB:
         job = holds.hold(work.job(incident.job.id), incident.id)  # a ladder may come to it without the hold
         work.jobs[job.id] = job
         if job.resumer not in {None, incident.id}:
             return Told("wait", f"incident {job.resumer} is resuming the run", wait=RESUMER_WAIT_SECONDS)
     return Told("act", rung=planned.rung, executor=planned.executor)
+
+
+def _before_the_resume(work: Working, incident: Incident, job: Job, now: datetime) -> Told | None:
+    """Return what keeps *incident* from resuming the run now, None when it is its own to resume."""
+    soon = _who_settles(work, incident, now)
+    if soon:
+        return soon
+    left = _leave_to_others(work, incident, job, now)
+    return ended(left) if left else None
+
+
+def _who_settles(work: Working, incident: Incident, now: datetime) -> Told | None:
+    """Have the resume wait for whoever may need the run stopped in some seconds: it would be stopped again at once."""
+    resumed = incident.current is not None and incident.current.rung is Rung.CONFIRM_RESUME
+    if resumed or incident.job is None:
+        return None
+    settling = work.job(incident.job.id).settling.items()
+    soon = [(until, each) for each, until in settling if each != incident.id and until > now]
+    if not soon:
+        return None
+    until, other = max(soon)
+    return Told("wait", f"incident {other} settles", wait=(until - now).total_seconds())
 
 
 def _finish(work: Working, incident: Incident, now: datetime) -> Incident:

@@ -35,13 +35,13 @@ def test_one_process_dies_at_one_call(call: int, when: str) -> None:
 
 
 def test_coordinate_dies_before_start_execution_twice_and_the_queue_brings_the_finding_back() -> None:
-    start = 2  # after the lease and the incident
+    start = 3  # after the run, the lease and the incident
     incident, site, _ = story(Crashes({start: "before", start + 1: "before"}))
     assert_went_well(incident, site)
 
 
 def test_coordinate_dies_until_the_finding_is_a_dead_letter_and_the_sweep_starts_the_incident() -> None:
-    incident, site, world = story(Crashes({2: "before", 3: "before", 4: "before"}), sweep=70)
+    incident, site, world = story(Crashes({3: "before", 4: "before", 5: "before"}), sweep=70)
     assert len(world.dead_letters) == 1
     assert_went_well(incident, site)
     assert incident.attempt == 1

@@ -15,6 +15,7 @@ from policies.coordination.incident import Incident
 from policies.coordination.switches import Switches
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import CLUSTER, JOB, ask, finding, findings, plan, report
+from tests.tools.incidents import at as moment
 from tests.tools.wide import contributed, contribution, wide_rule
 
 DAY_MS = 86_400_000
@@ -94,13 +95,43 @@ def test_a_day_later_it_counts_no_more() -> None:
     assert verdict(broken(table, 10, 1000)) == "act"
 
 
-def test_without_a_step_it_counts_as_long_as_its_evidence_and_for_all_of_the_run() -> None:
+def test_without_a_step_the_faults_of_its_nodes_wait_for_nothing() -> None:
     table = DecisionTable()
     blamed(table, same="")
-    assert verdict(broken(table, 10, 1400)) == "parked"
+    assert verdict(broken(table, 10, 1400)) == "act"
+
+
+def hung(table: DecisionTable, at: float) -> Incident:
+    """Have the run of the others stand still."""
+    table.take(
+        at, findings(finding("i-9", policy=plan(Action.RESUME_JOB), kind=Kind.TRAINING_STALLED, seen=moment(at)))
+    )
+    (about_the_run,) = [each for each in table.incidents if each.generation.startswith("run#")]
+    return about_the_run
+
+
+def test_without_a_step_who_would_stop_the_run_waits_as_long_as_the_evidence_lasts() -> None:
     table = DecisionTable()
-    blamed(table, same="", at=-1000)
-    assert verdict(broken(table, 10, 1400)) == "act"  # a condition that was probed is stale after 15 minutes
+    blamed(table, same="")
+    waiting = hung(table, 10)
+    told = table.answer(40, ask(waiting.id))
+    assert (told.verdict, told.wait_seconds) == ("wait", 120)
+    assert "2 nodes of job train/llm" in told.reason
+    assert table.answer(899, ask(waiting.id, 1)).verdict == "wait"
+    assert table.answer(901, ask(waiting.id, 2)).verdict == "act"
+
+
+def test_what_lasts_is_waited_for_until_the_deadline_of_who_waits() -> None:
+    table = DecisionTable()
+    blamed(table, same="")
+    waiting = hung(table, 10)
+    for turn, at in enumerate((600, 1200)):
+        lasts = contribution("i-8", at, seq=at, job=JobRef(id=JOB.id), occurrence="0" * 32, since=0)
+        table.take(at, contributed(lasts, rule=rule(same=""), scope=SCOPE))
+        assert table.answer(at + 290, ask(waiting.id, turn)).verdict in {"wait", "parked"}
+    parked = next(each for each in table.incidents if each.id == waiting.id)
+    assert "the deadline of 900 s passed" in parked.reason
+    assert not parked.acted
 
 
 def test_what_touches_no_node_goes_on() -> None:
