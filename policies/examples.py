@@ -14,6 +14,7 @@ from policies.contract.vocabulary import PolicyMode, Source
 from policies.coordination.contributing import hear
 from policies.coordination.windows import Window
 from policies.evaluator import Delivery, Refused, evaluate
+from policies.facts.snapshot import Facts, StatedFacts
 from policies.model import Example, ExampleEvent, Policy
 from policies.problems import Problem
 from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
@@ -43,7 +44,7 @@ def outcomes(policy: Policy) -> list[Outcome]:
     rulebook = compile_policies([switched_on(policy)])
     found = []
     for index, example in enumerate(policy.examples):
-        number, refused = _judge(tell(example), rulebook)
+        number, refused = _judge(tell(example), rulebook, StatedFacts(example.facts))
         unanswered = dict.fromkeys(f"{one.field}: {one.path} {one.reason}" for one in refused)
         found.append(Outcome(index, example, number, tuple(unanswered)))
     return found
@@ -64,7 +65,7 @@ def _problem(one: Outcome) -> Problem:
     return Problem.of(f"examples.{one.index}", reason, "; ".join(one.unanswered) or "Mend the policy or the example.")
 
 
-def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, list[Refused]]:
+def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook, facts: Facts) -> tuple[int, list[Refused]]:
     """Return how many findings come out, batch by batch as time goes on, and what could not be answered.
 
     What nodes contribute to a wider count is counted as coordinate does.
@@ -73,7 +74,7 @@ def _judge(deliveries: Sequence[Delivery], rulebook: Rulebook) -> tuple[int, lis
     found, refused = 0, list[Refused]()
     for delivery in deliveries:
         node, now = delivery.parsed.envelope.node.instance_id, delivery.arrived_at
-        judged = evaluate([delivery], state=states.get(node, ""), rulebook=rulebook, now=now)
+        judged = evaluate([delivery], state=states.get(node, ""), rulebook=rulebook, now=now, snapshot=facts)
         states[node], found = judged.state, found + len(judged.findings)
         for heard in hear(windows, judged.contributions, CLUSTER, now):
             windows[heard.counted.window.key] = heard.counted.window

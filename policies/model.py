@@ -7,7 +7,16 @@ and `unless`: `expressions/` does.
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from policies.contract.base import Model
 from policies.contract.decisions import Limit, PolicyPlan
@@ -15,6 +24,7 @@ from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.restraints import Hours, Pace
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
 from policies.durations import parse_duration
+from policies.facts.registry import FACTS
 from policies.schedules import parse_span, parse_zone
 from policies.scopes import WIDE
 
@@ -151,14 +161,27 @@ class ExampleEvent(_Document):
 class Example(_Document):
     """A story with its end: these events make so many findings. It runs whenever the policy is loaded.
 
-    Each node goes on sending heartbeats ``until`` then.
+    Each node goes on sending heartbeats ``until`` then. ``facts`` hold for all nodes and all along; others are unknown.
     """
 
     says: Short
     instance_type: str = "p5.48xlarge"
+    facts: Annotated[dict[str, Scalar], Field(max_length=20)] = {}
     events: Annotated[tuple[ExampleEvent, ...], Field(min_length=1, max_length=50)]
     until: Offset = 0.0
     findings: Annotated[int, Field(ge=0, le=50, strict=True)]
+
+    @field_validator("facts")
+    @classmethod
+    def _known(cls, facts: dict[str, Scalar]) -> dict[str, Scalar]:
+        for member, value in facts.items():
+            if member not in FACTS:
+                msg = f"there is no fact {member[:64]!r}; known are {', '.join(sorted(FACTS))}"
+                raise ValueError(msg)
+            if not FACTS[member].holds(value):
+                msg = f"{member} holds a {FACTS[member].type.value}"
+                raise ValueError(msg)
+        return facts
 
 
 class Policy(_Document):

@@ -9,6 +9,7 @@ from typing import Any
 from console.policy.files import read
 from policies.examples import Outcome, outcomes, switched_on, tell
 from policies.explain.explaining import World, explain
+from policies.facts.snapshot import StatedFacts
 from policies.lint.lint import Written
 from policies.loader import load_text
 from policies.model import Policy
@@ -52,7 +53,8 @@ def _why(policy: Policy, outcome: Outcome) -> list[str]:
     """Return what became of each event, by the code that explains real ones."""
     lines = []
     deliveries = tell(outcome.example)
-    for each in explain(deliveries, state="", world=World([switched_on(policy)]), now=deliveries[-1].arrived_at):
+    world = World([switched_on(policy)], facts=StatedFacts(outcome.example.facts))
+    for each in explain(deliveries, state="", world=world, now=deliveries[-1].arrived_at):
         verdict = each.verdicts[0]
         if each.event is not None or verdict.fired:
             at = f"{(each.moment - deliveries[0].arrived_at).total_seconds():g} s"

@@ -37,6 +37,12 @@ class Fact(NamedTuple):
     type: FactType
     says: str
 
+    def holds(self, value: Scalar) -> bool:
+        """Tell whether *value* is one that this fact may hold."""
+        if self.type is FactType.FLAG or isinstance(value, bool):
+            return self.type is FactType.FLAG and isinstance(value, bool)
+        return isinstance(value, int) or (self.type is FactType.NUMBER and isinstance(value, float))
+
 
 class About(NamedTuple):
     """What a fact is asked about, and when."""

@@ -9,10 +9,11 @@ from typing import Any
 from policies.facts.capacity import CAPACITY
 from policies.facts.fact import Fact, FactDocument, FactType
 from policies.facts.history import HISTORY
+from policies.facts.job import JOB
 from policies.facts.maintenance import MAINTENANCE
 from policies.facts.recent import RECENT
 
-DOCUMENTS: Mapping[str, FactDocument[Any]] = {one.name: one for one in (CAPACITY, HISTORY, MAINTENANCE, RECENT)}
+DOCUMENTS: Mapping[str, FactDocument[Any]] = {one.name: one for one in (CAPACITY, HISTORY, JOB, MAINTENANCE, RECENT)}
 """By name."""
 
 AGE = "facts.age_seconds"

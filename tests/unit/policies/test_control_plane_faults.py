@@ -6,13 +6,14 @@ import pytest
 
 from policies.contract.decisions import Finding
 from policies.contract.envelope import Envelope, NodeIdentity, ParsedEnvelope
-from policies.contract.events import Component, FaultEvent
+from policies.contract.events import Component, FaultEvent, JobRef, Scalar
 from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, ComponentType, Kind, Orchestrator, PolicyMode, Source
 from policies.coordination.plan import lay_out
 from policies.coordination.states import IncidentStatus
 from policies.evaluator import Delivery, evaluate
+from policies.facts.snapshot import StatedFacts
 from policies.model import Example, Policy
 from policies.rulebook import AcceptedPolicy, compile_policies
 from tests.tools.decision_table import DecisionTable
@@ -22,6 +23,7 @@ from tests.tools.incidents import at as later
 from tests.tools.incidents import finding as found_on
 from tests.tools.shipped_host_faults import from_aws, health, state
 from tests.tools.shipped_stories import fired, judged, policies_by_name
+from tests.tools.shipped_stories import rulebook as shipped_rulebook
 
 SHIPPED = sorted(policies_by_name().values(), key=lambda one: one.name)
 by_name = pytest.mark.parametrize("shipped", SHIPPED, ids=lambda one: one.name)
@@ -124,6 +126,43 @@ def test_a_gang_of_many_nodes_is_restarted_once_as_a_whole() -> None:
     rungs = [each.rung for each in table.incident.rungs]
     assert rungs.index(Rung.SUSPEND_JOB) < rungs.index(Rung.RESUME_JOB)
     assert Rung.RESTART_PROCESS not in rungs
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "acts"),
+    [
+        (Kind.GPU_SRAM_THRESHOLD_EXCEEDED, {}, "gpu-sram-threshold-exceeded"),
+        (Kind.GPU_ROW_REMAP_FAILED, {}, "xid-64-row-remap-failed"),
+        (Kind.GPU_XID, {"xid": 64}, "xid-64-row-remap-failed"),
+        (Kind.GPU_XID, {"xid": 154, "recovery_action": 4}, "gpu-recovery-action-reset"),
+        (Kind.GPU_RECOVERY_ACTION, {"recovery_action": 4}, "gpu-recovery-action-reset"),
+        (Kind.STORAGE_DEVICE_FAILED, {"device": "nvme3"}, "storage-device-failed"),
+        (Kind.STORAGE_READ_ONLY, {"mount": "/scratch"}, "storage-read-only"),
+    ],
+)
+def test_a_run_whose_last_checkpoint_is_forty_hours_old_is_not_stopped_without_a_person(
+    kind: Kind, attributes: dict[str, Scalar], acts: str
+) -> None:
+    asks = policies_by_name()["degraded-node-under-an-old-checkpoint"]
+    old, lately = ({"job.alive": True, "job.minutes_since_checkpoint": hours * 60.0} for hours in (40, 0.5))
+    dead = {**old, "job.alive": False}
+    seen = delivery(event(0, 0, kind=kind, xid=None, attributes=attributes, job=JobRef(id="train/llama")))
+    deciding = {
+        name: {
+            one.policy.name
+            for one in evaluate(
+                [seen], state="", rulebook=shipped_rulebook(), now=seen.arrived_at, snapshot=StatedFacts(facts)
+            ).findings
+            if Action.RESUME_JOB in one.policy.do
+        }
+        for name, facts in {"old": old, "lately": lately, "dead": dead, "unknown": {}}.items()
+    }
+    assert deciding == {"old": {asks.name}, "lately": {acts}, "dead": {acts}, "unknown": {acts}}
+    table = DecisionTable()
+    table.take(0, findings(found_on(policy=armed(asks).plan(1), kind=kind, job=JOB)))
+    answer = table.answer(60, ask(table.incident.id))
+    assert "wants a person's approval before it acts" in answer.reason
+    assert (answer.verdict, table.incident.acted) == ("parked", False)
 
 
 def test_a_gpu_that_was_exchanged_has_another_uuid_and_the_same_place() -> None:
