@@ -12,6 +12,7 @@ from functions.adapters.archive import S3Archive
 from functions.adapters.facts import DynamoFacts
 from functions.adapters.node_states import WORKERS, DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
+from functions.adapters.progress import DynamoProgress
 from functions.adapters.rejects import AwsRejects
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sqs_decisions import SqsDecisions
@@ -23,6 +24,7 @@ from functions.triage.collector import calm_collector
 from functions.triage.facts import FactBook
 from functions.triage.place_book import PlaceBook
 from functions.triage.places import Places
+from functions.triage.progress import ProgressBook
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
@@ -42,6 +44,7 @@ def wire() -> Triage:
     clock = partial(datetime.now, UTC)
     s3 = boto3.client("s3", config=_CLIENT)
     topology = DynamoTopology(dynamodb, settings.fleet_table)
+    facts = DynamoFacts(dynamodb, settings.fleet_table)
     calm_collector()
     return Triage(
         states=DynamoNodeStates(dynamodb, settings.fleet_table),
@@ -57,7 +60,8 @@ def wire() -> Triage:
         seen=SeenBook(DynamoSeen(dynamodb, settings.fleet_table, clock), settings.seen_interval),
         telemetry=TELEMETRY,
         clock=clock,
-        facts=FactBook(DynamoFacts(dynamodb, settings.fleet_table), TELEMETRY),
+        facts=FactBook(facts, TELEMETRY),
+        progress=ProgressBook(facts, DynamoProgress(dynamodb, settings.fleet_table), settings.seen_interval * 0.9),
         places=Places(topology),
         archive=Keeper(S3Archive(s3, settings.archive_bucket), PlaceBook(topology)),
     )

@@ -21,6 +21,7 @@ from functions.triage.ending import pack_cancellations
 from functions.triage.facts import FactBook
 from functions.triage.judging import judge
 from functions.triage.places import Places
+from functions.triage.progress import ProgressBook
 from functions.triage.records import OVERFLOW, Record
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
@@ -46,6 +47,7 @@ class Triage:
     telemetry: Telemetry
     clock: Callable[[], datetime]
     places: Places | None = None  # without it a node is where its envelopes say
+    progress: ProgressBook | None = None  # without it nobody keeps how jobs go
     facts: FactBook | None = None  # without it nothing is known that no event tells
     archive: Keeper | None = None  # of what came by overflow, which nobody else reads
 
@@ -64,6 +66,7 @@ class Triage:
         self._reject(batch.rejects)
         failed = self._work(batch.nodes, self.rulebooks.current() if batch.nodes else None, now)
         self._note([*_heard(batch.nodes), *map(_canary, batch.canaries)])
+        self._note_progress(batch.nodes)
         again = [arrival.record.failure_id for key in failed for arrival in batch.nodes[key]]
         return list(dict.fromkeys([*again, *unkept]))
 
@@ -86,6 +89,16 @@ class Triage:
         except DependencyError as error:
             self.telemetry.count("SeenNotWritten")
             self.telemetry.warn("who was heard was not written; the next heartbeat is", reason=str(error))
+
+    def _note_progress(self, nodes: Nodes) -> None:
+        """How a job goes is as little a reason: it is said again half a minute later."""
+        if self.progress is None:
+            return
+        try:
+            self.progress.note(nodes)
+        except DependencyError as error:
+            self.telemetry.count("ProgressNotWritten")
+            self.telemetry.warn("how jobs go was not written; the next heartbeat is", reason=str(error))
 
     def _work(self, nodes: Nodes, rulebook: Rulebook | None, now: datetime) -> Collection[NodeKey]:
         failed: dict[NodeKey, DependencyError] = {}

@@ -1,0 +1,94 @@
+"""How jobs go, kept for the policies that ask: at most once a minute a job, the newest word wins.
+
+Decides which words are worth a write, and what of the document before still holds: the newest save, which a run that
+was started again does not know. A warm worker remembers what it wrote. It must not know how documents are kept.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from functions.ports.facts import FactKey, FactReader
+from functions.ports.progress import ProgressWriter
+from functions.ports.triage import NodeKey
+from functions.triage.sorting import Arrival, is_sign_of_life
+from policies.contract.progress import JobProgress
+from policies.facts.job import JOB, LONGEST_KEY, Progress
+
+INTERVAL = timedelta(seconds=54)  # two heartbeats a minute come: every second one is written, early or late
+KEPT = timedelta(days=7)  # a run that waits for capacity over a weekend still knows its newest save
+MOST_REMEMBERED = 10_000
+_MANY_SECONDS = 10 * 365 * 86_400.0
+
+
+class ProgressBook:
+    """What this worker has written lately."""
+
+    def __init__(self, reader: FactReader, writer: ProgressWriter, interval: timedelta = INTERVAL) -> None:
+        """Read with *reader*, write with *writer*, each job once in *interval*."""
+        self._reader, self._writer, self._interval = reader, writer, interval
+        self._written: dict[FactKey, datetime] = {}
+
+    def note(self, nodes: Mapping[NodeKey, Sequence[Arrival]]) -> None:
+        """Keep what *nodes* say of jobs, where nothing was kept within the interval. Raises DependencyError."""
+        due = {key: one for key, one in _newest(nodes).items() if self._is_due(key, one)}
+        if not due:
+            return
+        before = self._reader.read(due.keys())
+        if len(self._written) > MOST_REMEMBERED:
+            self._written.clear()
+        for key, progress in due.items():
+            known = _understood(before.get(key))
+            text = (progress.after(known) if known else progress).to_json()
+            self._writer.keep_newest(key, text, progress.at, progress.at + KEPT)
+            self._written[key] = progress.at
+
+    def _is_due(self, key: FactKey, progress: Progress) -> bool:
+        before = self._written.get(key)
+        return before is None or progress.at - before >= self._interval
+
+
+def _newest(nodes: Mapping[NodeKey, Sequence[Arrival]]) -> dict[FactKey, Progress]:
+    found: dict[FactKey, Progress] = {}
+    for node, progress, job in _told(nodes):
+        key = FactKey(node.cluster, JOB.name, job)
+        if key not in found or progress.at > found[key].at:
+            found[key] = progress
+    return found
+
+
+def _told(nodes: Mapping[NodeKey, Sequence[Arrival]]) -> Iterable[tuple[NodeKey, Progress, str]]:
+    for node, arrivals in nodes.items():
+        for arrival in arrivals:
+            envelope = arrival.delivery.parsed.envelope
+            if envelope.jobs and is_sign_of_life(envelope):
+                for job in envelope.jobs:
+                    if len(job.id.encode("utf-8", "replace")) <= LONGEST_KEY:
+                        yield node, _progress(job, node.instance_id, arrival.record.arrived_at), job.id
+
+
+def _progress(job: JobProgress, node: str, at: datetime) -> Progress:
+    return Progress(
+        at=at,
+        node=node,
+        orchestrator=job.orchestrator,
+        world_size=job.world_size,
+        alive=job.alive,
+        step=job.step,
+        moved_at=_before(at, job.moved_ago),
+        step_seconds=job.step_seconds,
+        saved_step=job.saved_step,
+        saved_at=_before(at, job.saved_ago),
+        save_seconds=job.save_seconds,
+        value=job.value,
+    )
+
+
+def _before(at: datetime, ago: float | None) -> datetime | None:
+    return None if ago is None else at - timedelta(seconds=min(ago, _MANY_SECONDS))
+
+
+def _understood(text: str | None) -> Progress | None:
+    try:
+        return None if text is None else JOB.parse(text)
+    except ValueError:
+        return None  # it is written over
