@@ -11,6 +11,7 @@
   relight policy explain --node i-0abc --last the same for the newest incident of a node
   relight policy push FILE_OR_DIR...          write them as live items; the guard puts good ones into force
   relight policy push DIR --mode shadow       the same, but none of them acts yet
+  relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
   relight policy set-mode NAME active         one policy: active, shadow or off; ends the shadow it put itself in
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
   relight policy start                        policies act again as they say
@@ -26,6 +27,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.backtest.arguments import add_arguments as add_backtest
 from console.stack_commands import common_options
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "lint":
             action.add_argument("--strict", action="store_true", help="fail for a warning as well")
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
+    add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
     for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
         action = actions.add_parser(name, help=text)
         action.add_argument("--reason", default="", help="why, for whoever is paged")
@@ -111,6 +114,10 @@ def run(args: argparse.Namespace) -> int:
             return _of_files(args)
         if args.action == "explain":
             return _explain(args)
+        if args.action == "backtest":
+            from console.backtest.running import run as run_backtest
+
+            return run_backtest(args)
         return _of_table(args)
     except RelightError as error:
         from console.dlq.adapters.asking import advice

@@ -1,0 +1,1 @@
+"""`relight policy backtest`: the past under other policies."""

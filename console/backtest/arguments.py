@@ -1,0 +1,80 @@
+"""What `relight policy backtest` takes. It must not import what runs it: help is printed without."""
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+
+# Capacity Blocks, p5.48xlarge in us-east, per accelerator (aws.amazon.com/ec2/capacityblocks/pricing, end of 2024).
+GPU_HOUR_PRICE = 4.92
+RECORDED, CURRENT = "recorded", "current"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--events",
+        required=True,
+        metavar="PATH",
+        help="the archive: a folder that holds events/, or s3://bucket/prefix",
+    )
+    parser.add_argument(
+        "--policies",
+        default=RECORDED,
+        metavar="DIR",
+        help="what is tried: a folder of policies; `current`: those in force when the archive ends, for the whole time;"
+        " default: as they were in force at each moment",
+    )
+    parser.add_argument(
+        "--against",
+        choices=["archive", CURRENT],
+        default="archive",
+        help="compare with what was done (archive, the default), or with what the current policies would do",
+    )
+    parser.add_argument("--from", dest="since", type=moment, metavar="TIME", help="2026-11-30 or 2026-11-30T07:00, UTC")
+    parser.add_argument("--to", dest="until", type=moment, metavar="TIME", help="the same; what arrived before it")
+    parser.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+    parser.add_argument(
+        "--all", action="store_true", help="in the table, also what is the same and what nobody acts on"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.svg", help="draw a line for each node and run into this file"
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="DIR", help="keep each day there, and go on where it was stopped"
+    )
+    parser.add_argument(
+        "--gpu-hour-price", type=_price, default=GPU_HOUR_PRICE, metavar="X", help=f"in USD (default {GPU_HOUR_PRICE})"
+    )
+    parser.add_argument(
+        "--most-new-acts", type=_number, metavar="N", help="fail if more than so many incidents would be acted on anew"
+    )
+    parser.add_argument(
+        "--orchestrator", choices=["eks", "sagemaker"], default="eks", help="who runs clusters whose jobs do not say"
+    )
+    parser.add_argument("--time-scale", type=_price, default=1.0, help=argparse.SUPPRESS)  # archives of the demo
+    parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
+
+
+def moment(text: str) -> datetime:
+    """Return the moment that *text* names, in UTC unless it says otherwise."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 2026-11-30 or 2026-11-30T07:00") from None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _price(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return found
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
+    return int(text)

@@ -1,0 +1,120 @@
+"""Runs a back-test as it was asked for: finds the archive and the policies, shows how far it is, prints the account.
+
+Decides what is wrong with the question. It must not replay anything itself.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from console.aws import session
+from console.backtest.arguments import CURRENT, RECORDED
+from console.backtest.screen import Shown, document, print_document, print_report
+from console.policy.files import NO_FILES, files_of
+from functions.adapters.archive import S3Archive
+from functions.adapters.archive_folder import FolderArchive
+from functions.clients import bounded
+from functions.ports.archive import ArchiveReader
+from functions.ports.policies import Head
+from functions.triage.collector import calm_collector
+from policies.contract.errors import BadInputError
+from policies.contract.vocabulary import Orchestrator
+from policies.loader import load_text
+from policies.model import Policy
+from policies.yaml_text import read_yaml
+from simulator.backtest import Asked, Past, Progress, backtest, read_past
+from simulator.in_force import Revisions
+from simulator.picture import picture
+
+TOO_MANY = 1
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what *args* ask; 1 when more would be done anew than is allowed."""
+    asked = Asked(
+        reader=_reader(args.events, args.region),
+        address=args.events,
+        against=args.against,
+        since=args.since,
+        until=args.until,
+        orchestrator=Orchestrator(args.orchestrator),
+        time_scale=args.time_scale,
+        resume=args.resume,
+    )
+    past = read_past(asked)
+    asked = replace(asked, candidate=_candidate(args.policies, past))
+    calm_collector()
+    with _watched() as progress:
+        report = backtest(asked, past, progress)
+    shown = Shown(price=args.gpu_hour_price, every=args.all, most_new_acts=args.most_new_acts)
+    if args.plot:
+        args.plot.write_text(picture(report.matters, report.since, report.until), encoding="utf-8")
+    if args.json:
+        print_document(document(report, shown))
+    else:
+        print_report(report, shown)
+    return TOO_MANY if args.most_new_acts is not None and report.new_acts > args.most_new_acts else 0
+
+
+def _reader(address: str, region: str | None) -> ArchiveReader:
+    if address.startswith("s3://"):
+        bucket, _, prefix = address.removeprefix("s3://").partition("/")
+        folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
+        return S3Archive(session(region).client("s3", config=bounded(tries=5)), bucket, folder)
+    root = Path(address)
+    if not root.is_dir():
+        raise BadInputError(f"{address} is no folder.", hint="Name the one that holds events/, or s3://bucket/prefix.")
+    return FolderArchive(root)
+
+
+def _candidate(which: str, past: Past) -> Sequence[Head] | None:
+    if which == RECORDED:
+        return None
+    if which == CURRENT:
+        return past.revisions.newest()
+    return heads_of(Path(which), past.revisions)
+
+
+def heads_of(folder: Path, revisions: Revisions) -> list[Head]:
+    """Return the policies in *folder* with the revisions that they have or would get; BadInputError names a bad one."""
+    files = files_of([folder])
+    if not files:
+        raise BadInputError(NO_FILES)
+    return [_head(file, revisions) for file in files]
+
+
+def _head(file: Path, revisions: Revisions) -> Head:
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"{file}: cannot be read: {error.strerror}.") from None
+    loaded, fields = load_text(text, try_examples=False), read_yaml(text)
+    if not isinstance(loaded, Policy) or not isinstance(fields, dict):
+        told = "; ".join(map(str, loaded if isinstance(loaded, list) else []))
+        raise BadInputError(f"{file}: {told}", hint="`relight policy lint` says more.")
+    return revisions.head_of(fields, loaded.mode)
+
+
+@contextmanager
+def _watched() -> Iterator[Progress]:
+    """Show a bar on standard error, where a person looks at it."""
+    if not sys.stderr.isatty():
+        yield lambda _name, _share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, share: float) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(f"replaying ({name})", total=1.0)
+            bar.update(tasks[name], completed=share)
+
+        yield show

@@ -1,0 +1,162 @@
+"""What `relight policy backtest` prints: a table for people, JSON for machines. It must not compute the account."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from policies.contract.times import format_time
+from simulator.backtest import Account, Report
+from simulator.costs import ASSUMPTIONS, Cost
+from simulator.deeds import Deed, Difference, Matter
+from simulator.facts import UNKNOWN
+
+_STYLES = {Difference.NEW: "red", Difference.GONE: "blue", Difference.CHANGED: "yellow", Difference.SAME: "dim"}
+_MOST_REMARKS = 10
+REHEARSED = "a rung that the archive does not tell the end of takes as long as it usually does, and succeeds"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What of the account is shown, and by which ``price`` of a GPU and an hour in USD."""
+
+    price: float
+    every: bool = False
+    most_new_acts: int | None = None
+
+
+def print_report(report: Report, shown: Shown) -> None:
+    """Print the differences as a table, then the sums, then what all of it rests on."""
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, title=None)
+    for name in ("", "WHEN (UTC)", "NODE", "RUN", "POLICY", "AS IT WAS", "AS IT WOULD BE"):
+        table.add_column(name, overflow="fold")
+    mine = [each for each in report.matters if shown.every or (each.acts and each.difference is not Difference.SAME)]
+    for matter in mine:
+        table.add_row(*_row(matter), style=_STYLES[matter.difference])
+    if mine:
+        console.print(table)
+    for line in _summary(report, shown):
+        console.print(Text(line))
+
+
+def _row(matter: Matter) -> tuple[str, ...]:
+    deed = matter.either
+    when = f"{deed.opened_at:%m-%d %H:%M:%S}"
+    policy = f"{deed.policy} r{deed.revision}"
+    return matter.difference.value, when, deed.node, deed.job, policy, _told(matter.before), _told(matter.after)
+
+
+def _told(deed: Deed | None) -> str:
+    if deed is None:
+        return "–"
+    acts = ", ".join(act.rung for act in deed.acts) or "nothing"
+    return f"{acts}; {deed.result}"
+
+
+def _summary(report: Report, shown: Shown) -> Iterator[str]:
+    counts = report.after.counts
+    yield f"{format_time(report.since)} to {format_time(report.until)}: {counts.get('records', 0)} records,"
+    yield f"  {counts.get('events', 0)} events, of which {counts.get('matches', 0)} meet a rule"
+    tally = Counter((each.difference, each.acts) for each in report.matters)
+    for difference in Difference:
+        acting, told = tally[difference, True], tally[difference, False]
+        if acting or told:
+            yield f"  {difference.value}: {acting} with acts, {told} that only tell"
+    yield f"  new acts: {report.new_acts}{_limit(report, shown)}"
+    yield f"  as it was:      {_cost(report.before.cost, shown)}"
+    yield f"  as it would be: {_cost(report.after.cost, shown)}"
+    yield from (f"  {line}" for line in _wrong(report))
+    yield "It is assumed that"
+    yield from (
+        f"  {line}" for line in (*ASSUMPTIONS, *_more(report.after), f"a GPU costs {shown.price:g} USD an hour")
+    )
+
+
+def _limit(report: Report, shown: Shown) -> str:
+    if shown.most_new_acts is None:
+        return ""
+    return f", more than the {shown.most_new_acts} allowed" if report.new_acts > shown.most_new_acts else ""
+
+
+def _cost(cost: Cost, shown: Shown) -> str:
+    hours = f"{cost.gpu_hours:.1f} GPU-hours ({cost.stopped:.1f} of runs that stood still, {cost.out:.1f} of nodes out)"
+    return f"{hours}, {cost.gpu_hours * shown.price:,.0f} USD"
+
+
+def _more(account: Account) -> Iterator[str]:
+    yield f"{REHEARSED} ({account.assumed} of them)"
+    yield f"what policies ask of {' and '.join(UNKNOWN)} is not known, since no archive tells it"
+
+
+def _wrong(report: Report) -> Iterator[str]:
+    told, counts = report.told, report.after.counts
+    if told.wrong or report.unreadable:
+        yield f"{told.wrong} lines and {report.unreadable} documents could not be read"
+        yield from (f"  {bad}" for bad in told.bad[:_MOST_REMARKS])
+    if told.repeated:
+        yield f"{told.repeated} lines stood there twice and were taken once"
+    for name, what in (("rejected", "records or events are none of ours"), ("lost", "events never arrived")):
+        if counts.get(name):
+            yield f"{counts[name]} {what}"
+    unanswered = sum(times for name, times in counts.items() if name.startswith("unanswered"))
+    if unanswered:
+        yield f"{unanswered} times a condition could not be answered, which is no match"
+    for remark, times in list(report.after.remarks.items())[:_MOST_REMARKS]:
+        yield f"{remark} ({times}×)"
+
+
+def document(report: Report, shown: Shown) -> dict[str, Any]:
+    """Return the whole account for machines."""
+    return {
+        "from": format_time(report.since),
+        "to": format_time(report.until),
+        "new_acts": report.new_acts,
+        "differences": dict(Counter(each.difference.value for each in report.matters)),
+        "before": _account(report.before, shown),
+        "after": _account(report.after, shown),
+        "matters": [_matter(each) for each in report.matters],
+        "read": {
+            "objects": report.told.objects,
+            "lines": report.told.lines,
+            "repeated": report.told.repeated,
+            "wrong": report.told.wrong,
+            "bad": [str(each) for each in report.told.bad],
+            "unreadable_documents": report.unreadable,
+        },
+        "assumptions": [*ASSUMPTIONS, *_more(report.after)],
+    }
+
+
+def _account(account: Account, shown: Shown) -> dict[str, Any]:
+    cost = account.cost
+    money = round(cost.gpu_hours * shown.price, 2)
+    hours = {"stopped": round(cost.stopped, 3), "out": round(cost.out, 3), "all": round(cost.gpu_hours, 3)}
+    return {
+        "incidents": len(account.deeds),
+        "acting": sum(bool(each.acts) for each in account.deeds),
+        "gpu_hours": hours,
+        "usd": money,
+        "counts": dict(account.counts),
+        "remarks": dict(account.remarks),
+        "rungs_assumed": account.assumed,
+    }
+
+
+def _matter(matter: Matter) -> dict[str, Any]:
+    return {
+        "difference": matter.difference.value,
+        "new_acts": list(matter.new_acts),
+        "before": matter.before and matter.before.document(),
+        "after": matter.after and matter.after.document(),
+    }
+
+
+def print_document(found: dict[str, Any]) -> None:
+    """Print *found* on standard output."""
+    print(json.dumps(found, ensure_ascii=False, indent=1))

@@ -1,0 +1,124 @@
+"""`relight policy backtest` on a folder: the table, the JSON, the picture, and when it fails."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from console.main import main
+from functions.adapters.archive_folder import FolderArchive
+from policies.contract.archive import Happening
+from policies.contract.archive_names import INCIDENTS, POLICIES
+from simulator.in_force import Revisions
+from simulator.replay import Question
+from tests.tools.envelopes import NOW
+from tests.tools.replays import documents, head, history, incidents, revision, shelved
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Return a folder with a past in which only one of two policies was in force."""
+    happened = revision(head(documents()[0]), NOW - timedelta(hours=1))
+    past = incidents(history(), Question(Revisions.of(happened)))
+    told = [
+        Happening(each.updated_at, "incident", f"{each.id}:{each.version}", each.model_dump(mode="json"))
+        for each in past
+    ]
+    folder = FolderArchive(tmp_path / "archive")
+    for key, body in shelved(history(), {POLICIES: happened, INCIDENTS: told}).objects.items():
+        folder.put(key, body)
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def candidate(tmp_path: Path) -> Path:
+    folder = tmp_path / "candidate"
+    folder.mkdir()
+    for document in documents():
+        (folder / f"{document['name']}.yaml").write_text(yaml.safe_dump(document))
+    return folder
+
+
+def backtest(*words: str | Path) -> int:
+    return main(["policy", "backtest", *map(str, words)])
+
+
+def test_the_past_as_it_was_has_nothing_new(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert backtest("--events", archive) == 0
+    said = capsys.readouterr().out
+    assert "same: 6 with acts" in said
+    assert "new acts: 0" in said
+
+
+def test_a_candidate_is_told_with_its_new_acts_and_refused_beyond_the_limit(
+    archive: Path, candidate: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plot = tmp_path / "plot.svg"
+    words = ("--events", archive, "--policies", candidate, "--json", "--plot", plot, "--most-new-acts")
+    assert backtest(*words, "6") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["new_acts"] == 6
+    assert told["differences"] == {"same": 6, "new": 6}
+    new = [each["after"] for each in told["matters"] if each["difference"] == "new"]
+    assert {each["policy"] for each in new} == {"contained"}
+    assert {each["job"] for each in new} == {"train/llm"}
+    assert told["after"]["gpu_hours"]["stopped"] > told["before"]["gpu_hours"]["stopped"] == 0
+    assert told["after"]["usd"] > told["before"]["usd"]
+    drawn = ElementTree.fromstring(plot.read_text())
+    assert len([each for each in drawn.iter() if each.tag.endswith("title")]) == 18  # two for what is in both
+    assert backtest(*words, "5") == 1
+
+
+def test_what_the_current_policies_would_do_can_be_the_measure(
+    archive: Path, candidate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert backtest("--events", archive, "--policies", candidate, "--against", "current", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == {"same": 6, "new": 6}
+    assert backtest("--events", archive, "--policies", "current", "--against", "current", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == {"same": 6}
+
+
+def test_a_part_of_the_period_tells_only_of_that_part(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert backtest("--events", archive, "--from", "2026-03-01T11:00", "--to", "2026-03-01T11:22", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["after"]["counts"]["records"] == 14
+    assert all(each["after"] is None or each["after"]["opened_at"] >= told["from"] for each in told["matters"])
+
+
+def test_what_cannot_be_answered_says_what_to_do(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert backtest("--events", tmp_path / "nowhere") == 1
+    assert "events/" in capsys.readouterr().err
+    assert backtest("--events", archive, "--policies", tmp_path) == 1
+    assert "no policy here" in capsys.readouterr().err
+    assert backtest("--events", archive, "--from", "2027-01-01", "--to", "2026-01-01") == 1
+    assert "before it begins" in capsys.readouterr().err
+
+
+def test_damaged_lines_are_counted_and_told(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = next((archive / "events").rglob("*.gz"))
+    one.write_bytes(one.read_bytes()[:-20])
+    assert backtest("--events", archive) == 0
+    assert "could not be read" in capsys.readouterr().out
+
+
+def test_a_long_one_goes_on_where_it_was_stopped(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = FolderArchive(archive)
+    later = [each._replace(arrived_at=each.arrived_at + timedelta(days=2)) for each in history(rounds=1)]
+    for key, body in shelved(later).objects.items():
+        folder.put(key, body)
+    words = ("--events", archive, "--json")
+    assert backtest(*words) == 0
+    whole = json.loads(capsys.readouterr().out)
+    del whole["read"]  # lines that were read ahead when it stopped are read once more
+    for _again in range(2):
+        assert backtest(*words, "--resume", tmp_path / "kept") == 0
+        told = json.loads(capsys.readouterr().out)
+        assert {key: value for key, value in told.items() if key != "read"} == whole
+    assert list((tmp_path / "kept").rglob("replay.jsonl.gz"))
