@@ -123,7 +123,7 @@ def _lambda(core: _Core, settings: ServerSettings, pool: WorkerPool) -> None:
     lambda_invoke.apply(runtime, AsyncInvoker(runtime=runtime, delays=core.delays, clock=core.clock))
     lambda_properties.apply(runtime)
     lambda_versions.apply()
-    event_source_mappings.apply(runtime=runtime, recorder=core.recorder, bells=core.bells)
+    event_source_mappings.apply(runtime=runtime, recorder=core.recorder, bells=core.bells, clock=core.clock)
     core.control.register("register_code", lambda bucket, key, directory: code.register(bucket, key, Path(directory)))
 
 

@@ -1,7 +1,8 @@
 """How fast time runs. `time_scale` is how many real seconds one second of a wait lasts: 0.1 runs ten times faster.
 
-Scaled: waits that only pass time (Wait states, retry back-off, schedules, redelivery pauses, boot delays). Not scaled:
-limits on real work (Lambda timeouts, task timeouts and heartbeats, visibility), for the work runs no faster.
+Scaled: waits that only pass time (Wait states, retry back-off, schedules, redelivery pauses, batching windows, boot
+delays). Not scaled: limits on real work (Lambda timeouts, task timeouts and heartbeats, visibility), for the work runs
+no faster.
 """
 
 import time

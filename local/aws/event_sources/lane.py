@@ -24,6 +24,8 @@ from local.aws.event_sources.stream_batches import (
     without_expired,
 )
 
+LOOK_SECONDS = 0.1
+
 _log = logging.getLogger(__name__)
 
 
@@ -85,6 +87,8 @@ class Lane:
         while records and len(records) < self._settings.batch_size and time.monotonic() < deadline:
             rings = self._mapping.bell.rings
             self._mapping.bell.wait(rings, deadline - time.monotonic())
+            # Each look takes all that is gathered in hand again: not at every ring.
+            time.sleep(max(0.0, min(LOOK_SECONDS, deadline - time.monotonic())))
             records = cut(self._source.pending(self._settings.batch_size), self._settings)
         return records
 

@@ -9,6 +9,7 @@ from moto.awslambda.models import EventSourceMapping, LambdaBackend
 
 from local.aws import backends
 from local.aws.bells import Bells
+from local.aws.clock import Clock
 from local.aws.errors import UnsupportedError
 from local.aws.event_sources import dynamodb_streams, kinesis, sqs
 from local.aws.event_sources.mapping import ActiveMapping
@@ -16,13 +17,14 @@ from local.aws.lambdas.runtime import LambdaRuntime
 from local.aws.patches.replacing import replace
 from local.aws.recorder import Recorder
 
+_WINDOW = "MaximumBatchingWindowInSeconds"
 _STARTERS = {"kinesis": kinesis.start, "dynamodb": dynamodb_streams.start, "sqs": sqs.start}
 
 
 _new_mapping: Any = EventSourceMapping  # abstract on paper: moto itself leaves methods out
 
 
-def apply(*, runtime: LambdaRuntime, recorder: Recorder, bells: Bells) -> None:
+def apply(*, runtime: LambdaRuntime, recorder: Recorder, bells: Bells, clock: Clock) -> None:
     """A created mapping starts its poller, and moto's own hooks in the sources stay empty."""
 
     def create(self: Any, spec: dict[str, Any]) -> Any:
@@ -35,7 +37,7 @@ def apply(*, runtime: LambdaRuntime, recorder: Recorder, bells: Bells) -> None:
         spec |= {"RegionName": self.region_name, "AccountId": self.account_id, "FunctionArn": function.function_arn}
         esm = _new_mapping(spec)
         self._event_source_mappings[esm.uuid] = esm
-        mapping = ActiveMapping(esm, dict(spec), runtime, recorder, bells.of(arn))
+        mapping = ActiveMapping(esm, _in_real_time(spec, clock), runtime, recorder, bells.of(arn))
         try:
             _STARTERS[service](mapping)
         except Exception:
@@ -44,6 +46,11 @@ def apply(*, runtime: LambdaRuntime, recorder: Recorder, bells: Bells) -> None:
         return esm
 
     replace(LambdaBackend, "create_event_source_mapping", create)
+
+
+def _in_real_time(spec: dict[str, Any], clock: Clock) -> dict[str, Any]:
+    """The properties as they are served: a batching window only passes time."""
+    return {**spec, _WINDOW: clock.real_seconds(float(spec.get(_WINDOW) or 0))}
 
 
 def _source_exists(service: str, arn: str) -> None:

@@ -86,10 +86,16 @@ def test_many_writers_at_once_lose_nothing(launched: Launched, out: Path) -> Non
 
 
 def test_a_window_gathers_records_into_one_batch(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, MaximumBatchingWindowInSeconds=1, BatchSize=3))
+    stack = launched(_resources(out, MaximumBatchingWindowInSeconds=100, BatchSize=3))
     for number in range(3):
         _put(stack, [{"id": number}])
     eventually(lambda: stack.batches() == [[0, 1, 2]])
+
+
+def test_a_window_that_never_fills_only_passes_time(launched: Launched, out: Path) -> None:
+    stack = launched(_resources(out, MaximumBatchingWindowInSeconds=300, BatchSize=10_000))
+    _put(stack, [{"id": 1}])
+    eventually(lambda: stack.batches() == [[1]])
 
 
 def test_a_failing_batch_blocks_its_shard_until_it_goes_through(launched: Launched, out: Path) -> None:
@@ -109,7 +115,7 @@ def test_bisecting_isolates_the_poisoned_record_and_the_rest_goes_on(launched: L
 
 
 def test_after_a_partial_failure_everything_from_the_lowest_one_on_runs_again(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, report=True, MaximumBatchingWindowInSeconds=1, BatchSize=4))
+    stack = launched(_resources(out, report=True, MaximumBatchingWindowInSeconds=100, BatchSize=4))
     _put(stack, [{"id": 0}, {"id": 1, "fail_times": 1}, {"id": 2}, {"id": 3}])
     eventually(lambda: stack.batches() == [[0, 1, 2, 3], [1, 2, 3]])
 

@@ -1,5 +1,11 @@
-"""Kinesis refuses for a while: severe events go through SQS and overtake the others, and every one counts once."""
+"""Kinesis refuses for a while: severe events go through SQS and overtake the others, and every one counts once.
 
+What came by both lanes, what was done and under which policies is then in the archive, though its writer dies and S3
+refuses.
+"""
+
+import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -7,7 +13,8 @@ import pytest
 from local.demo.cluster import LocalCluster
 from local.fleet.infrastructure import NODE_ROLE
 from local.fleet.machines import Machine
-from tests.tools.stories import Story, put_policy, spool_of
+from tests.tools.stack_archive import StackArchive, items_of, on_the_stream, sent_by_overflow
+from tests.tools.stories import Story, put_policy, role_of, spool_of
 
 NAME = "stories-three-contained-errors"
 COUNTING: dict[str, Any] = {
@@ -58,6 +65,50 @@ def test_a_lost_gpu_does_not_wait_for_kinesis(cluster: LocalCluster, story: Stor
     assert cluster.aws.pending_faults(), "Kinesis still refuses"
     cluster.aws.clear_faults()
     story.ends_well(fault)
+
+
+def test_the_archive_has_every_record_of_both_lanes_once_though_its_writer_dies(
+    cluster: LocalCluster, story: Story
+) -> None:
+    writer, archive = role_of(cluster, "archive"), StackArchive(cluster)
+    cluster.aws.kill_caller_next("s3", "PutObject", "after", principal=writer)
+    story.wait(lambda: not cluster.aws.pending_faults(), "the archive's writer did not die", seconds=30)
+    cluster.aws.fail_next("s3", "PutObject", "AccessDenied", 2, principal=writer)
+    story.wait(lambda: not cluster.aws.pending_faults(), "S3 did not refuse", seconds=30)
+    put = on_the_stream(cluster)
+    story.wait(lambda: put.keys() <= {one.id for one in archive.records()}, "a record is not archived", seconds=30)
+    archived = archive.records()
+    assert (archive.told.wrong, set(Counter(one.id for one in archived).values())) == (0, {1})
+    assert {one.id: one.body for one in archived if one.id in put} == put
+    assert {one.id for one in archived if one.lane == "faults"} <= on_the_stream(cluster).keys()
+    assert sum(one.lane == "overflow" for one in archived) == sent_by_overflow(cluster) > 0
+
+
+def test_the_archive_has_the_last_version_of_all_that_was_done_and_of_every_policy(
+    cluster: LocalCluster, story: Story
+) -> None:
+    archive = StackArchive(cluster)
+    incidents = {one.id: one.model_dump(mode="json", exclude_none=True) for one in cluster.incidents()}
+    acts = [json.loads(item["document"]["S"]) for item in items_of(cluster, "IncidentsTable", "ACT#")]
+    revisions = {(item["name"]["S"], item["document"]["S"]) for item in items_of(cluster, "PoliciesTable", "rev#")}
+    assert incidents
+    assert acts
+    story.wait(
+        lambda: (
+            {one.id for one in archive.incidents()} >= {f"{it['id']}:{it['version']:08d}" for it in incidents.values()}
+        ),
+        "the last version of an incident is not archived",
+        seconds=30,
+    )
+    told = archive.incidents()
+    last = {one.document["id"]: one.document for one in told if one.what == "incident"}
+    assert {name: it["timeline"] for name, it in last.items()} == {
+        name: it["timeline"] for name, it in incidents.items()
+    }
+    assert [act for act in acts if act not in [one.document for one in told if one.what == "act"]] == []
+    policies = archive.policies()
+    assert {(one.document["name"], one.document["document"]) for one in policies if one.what == "policy"} == revisions
+    assert {one.document["name"] for one in policies if one.what == "in_force"} == {name for name, _ in revisions}
 
 
 def refuse_kinesis(cluster: LocalCluster, machine: Machine) -> None:
