@@ -34,18 +34,24 @@ def _write(calls: Sequence[Call], pool: Executor) -> None:
 def carry_effects(
     decision: Decision, *, store: CoordinationStore, executions: Executions, telemetry: Telemetry, pool: Executor
 ) -> dict[int, Exception]:
-    """Start executions, answer asks, tell the timeline; return index of the message -> error of what did not work."""
+    """Start executions, answer asks, note the past, tell the timeline; return index of the message -> its error.
+
+    What is kept of the past follows from incidents: what was not written now is with the next finding of its node.
+    """
     told = [*(change.after for change in decision.incidents), *decision.retold]
+    noted: list[Call] = [partial(store.write, change) for change in decision.past]
     starts = decision.starts
     effects: list[tuple[int | None, Call]] = [
         *((each.index, partial(executions.start, each.cluster, each.incident, each.attempt)) for each in starts),
         *((each.index, partial(executions.answer, each.token, each.answer)) for each in decision.replies),
+        *((None, call) for call in noted),
         *((None, partial(store.write_lines, incident)) for incident in told),
     ]
     failed: dict[int, Exception] = {}
-    for (index, _), error in zip(effects, run_all(pool, [call for _, call in effects]), strict=True):
+    for (index, call), error in zip(effects, run_all(pool, [call for _, call in effects]), strict=True):
         if error and index is None:
-            telemetry.warn("A timeline item was not written; the incident itself has it.", reason=str(error))
+            what = "The past of a node" if call in noted else "A timeline item"
+            telemetry.warn(f"{what} was not written; the incident itself has it.", reason=str(error))
         elif error and index is not None:
             failed[index] = error
     return failed

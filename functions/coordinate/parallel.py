@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 
 Call = Callable[[], object]
-WORKERS = 16  # a batch of ten messages writes about three documents each; more threads only wait for the processor
+# A batch of ten findings has ten starts, ten histories and the faults of the hour to write, and then ten timelines.
+WORKERS = 24
 
 
 def run_all(pool: Executor, calls: Sequence[Call]) -> list[Exception | None]:

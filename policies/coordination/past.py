@@ -1,7 +1,8 @@
 """What a decision leaves behind for later ones: the histories of the nodes it concerned, and the faults of the hour.
 
-Decides which of these a decision reads and brings up to date. What is kept follows from incidents and findings alone,
-so that a repeat makes up for a run that died behind them. It must not decide about incidents.
+Decides which of these a decision reads and brings up to date. What is kept follows from incidents and findings alone:
+whoever died behind these, or lost a race, is made up for by a repeat, or by the node's next finding, which reads its
+last incident. It must not decide about incidents.
 """
 
 from collections.abc import Iterable

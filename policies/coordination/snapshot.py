@@ -162,7 +162,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Decision:
-    """Writes in four rounds (see `rounds`), ``shadows`` behind the first, then the effects.
+    """Writes in four rounds (see `rounds`), ``shadows`` behind the first, then the effects and ``past``.
 
     A shadow names the incident that was too many, so that whoever died behind that write ends it as it was decided.
     ``refused`` is index -> error of the messages that fail alone. ``retold`` are incidents that stay as they are, whose
@@ -186,7 +186,6 @@ class Decision:
 
         Jobs and budgets first: who leaves a job must have left it before its lease is released, or another would count
         on a hold that nobody lets go. Then leases, then the incidents that rely on all of it. Windows last: what is
-        counted is not counted again, so what it led to must be there. With them what is kept of the past: it follows
-        from incidents, and a repeat makes up for it.
+        counted is not counted again, so what it led to must be there. ``past`` comes behind, beside the effects.
         """
-        return self.shared, self.leases, self.incidents, (*self.windows, *self.past)
+        return self.shared, self.leases, self.incidents, self.windows

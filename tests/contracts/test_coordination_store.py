@@ -9,18 +9,13 @@ from moto import mock_aws
 from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.adapters.coordination_items import (
     WINDOWS_KEPT_SECONDS,
-    history_key,
     incident_item,
     read_incident,
-    recent_key,
     window_item,
 )
-from functions.adapters.facts import DynamoFacts
 from functions.ports.coordination import CoordinationStore
-from functions.ports.facts import FactKey
 from policies.contract.decisions import Limit
 from policies.contract.errors import DependencyError
-from policies.contract.rungs import Rung
 from policies.coordination.budgets import Budget, reserve
 from policies.coordination.decide import decide
 from policies.coordination.holds import Job, hold
@@ -30,8 +25,6 @@ from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from policies.coordination.windows import count
-from policies.facts.history import HISTORY, History, Past
-from policies.facts.recent import RECENT, Recent, Sign
 from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
 from tests.tools.tables import create_tables
 from tests.tools.wide import contribution, in_one
@@ -270,58 +263,3 @@ def test_a_window_that_nobody_adds_to_is_forgotten_after_days() -> None:
     window = count(None, in_one([contribution("i-1")]), CLUSTER).window
     expires = int(window_item(window)["expires"]["N"])
     assert expires - window.newest // 1000 == WINDOWS_KEPT_SECONDS
-
-
-def test_the_past_is_read_as_it_was_kept_and_what_was_never_kept_is_told_apart(store: CoordinationStore) -> None:
-    entry = Past(
-        incident="a", policy="p", fault="gpu.xid 79", at=START, did=(Rung.ISOLATE,), repaired_at=at(5), job="j"
-    )
-    history = History(cluster=CLUSTER, instance="i-1", past=(entry,))
-    recent = Recent(cluster=CLUSTER, signs=(Sign("gpu.xid 79", "i-1", START, "rack-1"),))
-    keys = Keys(leases=frozenset({"i-1#0"}), histories=frozenset({"i-1", "i-2"}), recents=frozenset({""}))
-    before = store.read(CLUSTER, keys)
-    assert (before.histories, before.recents) == ({"i-1": None, "i-2": None}, {"": None})
-    lease = lease_of(opened())
-    store.write(Change(None, lease))
-    store.write(Change(None, history))
-    store.write(Change(None, recent))
-    longer = history.model_copy(update={"version": 2, "past": (entry, entry.model_copy(update={"incident": "b"}))})
-    store.write(Change(history, longer))
-    with pytest.raises(ConflictError):
-        store.write(Change(history, longer))
-    after = store.read(CLUSTER, keys)
-    assert (after.histories, after.recents) == ({"i-1": longer, "i-2": None}, {"": recent})
-    assert after.leases == {"i-1#0": lease}
-
-
-def test_a_past_that_somebody_broke_is_begun_anew() -> None:
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
-        client.put_item(TableName="fleet", Item={**history_key(CLUSTER, "i-1"), "document": {"S": "junk"}})
-        client.put_item(TableName="fleet", Item={**recent_key(CLUSTER), "version": {"N": "7"}})
-        keys = Keys(histories=frozenset({"i-1"}), recents=frozenset({""}))
-        found = table.read(CLUSTER, keys)
-        assert found.histories == {"i-1": History(cluster=CLUSTER, instance="i-1", version=0)}
-        assert found.recents == {"": Recent(cluster=CLUSTER, version=7)}
-        history, recent = found.histories["i-1"], found.recents[""]
-        assert history
-        assert recent
-        table.write(Change(history, history.model_copy(update={"version": 1})))
-        table.write(Change(recent, recent.model_copy(update={"version": 8})))
-        assert table.read(CLUSTER, keys).histories == {"i-1": History(cluster=CLUSTER, instance="i-1")}
-
-
-def test_triage_reads_what_coordinate_keeps_of_the_past() -> None:
-    entry = Past(incident="a", policy="p", fault="gpu.xid 79", at=START)
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
-        table.write(Change(None, History(cluster=CLUSTER, instance="i-1", past=(entry,))))
-        table.write(Change(None, Recent(cluster=CLUSTER, signs=(Sign("gpu.xid 79", "i-1", START),))))
-        keys = [FactKey(CLUSTER, "history", "i-1"), FactKey(CLUSTER, "recent")]
-        texts = DynamoFacts(client, "fleet").read(keys)
-    assert HISTORY.parse(texts[keys[0]]).past == (entry,)
-    assert RECENT.parse(texts[keys[1]]) is not None

@@ -1,0 +1,87 @@
+"""What coordinate keeps of the past: the twin and DynamoDB keep the same promises, and triage reads it."""
+
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from functions.adapters.coordination import DynamoDBCoordinationStore
+from functions.adapters.coordination_items import history_key, recent_key
+from functions.adapters.facts import DynamoFacts
+from functions.ports.coordination import CoordinationStore
+from functions.ports.facts import FactKey
+from policies.contract.rungs import Rung
+from policies.coordination.leases import acquire
+from policies.coordination.memory import MemoryStore
+from policies.coordination.snapshot import Change, ConflictError, Keys
+from policies.facts.history import HISTORY, History, Past
+from policies.facts.recent import RECENT, Recent, Sign
+from tests.tools.incidents import CLUSTER, START, at
+from tests.tools.tables import create_tables
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def store(request: pytest.FixtureRequest) -> Iterator[CoordinationStore]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        yield DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
+
+
+def test_the_past_is_read_as_it_was_kept_and_what_was_never_kept_is_told_apart(store: CoordinationStore) -> None:
+    entry = Past(
+        incident="a", policy="p", fault="gpu.xid 79", at=START, did=(Rung.ISOLATE,), repaired_at=at(5), job="j"
+    )
+    history = History(cluster=CLUSTER, instance="i-1", past=(entry,))
+    recent = Recent(cluster=CLUSTER, signs=(Sign("gpu.xid 79", "i-1", START, "rack-1"),))
+    keys = Keys(leases=frozenset({"i-1#0"}), histories=frozenset({"i-1", "i-2"}), recents=frozenset({""}))
+    before = store.read(CLUSTER, keys)
+    assert (before.histories, before.recents) == ({"i-1": None, "i-2": None}, {"": None})
+    lease = acquire(None, cluster=CLUSTER, generation="i-1#0", incident="a", until=at(900))
+    store.write(Change(None, lease))
+    store.write(Change(None, history))
+    store.write(Change(None, recent))
+    longer = history.model_copy(update={"version": 2, "past": (entry, entry.model_copy(update={"incident": "b"}))})
+    store.write(Change(history, longer))
+    with pytest.raises(ConflictError):
+        store.write(Change(history, longer))
+    after = store.read(CLUSTER, keys)
+    assert (after.histories, after.recents) == ({"i-1": longer, "i-2": None}, {"": recent})
+    assert after.leases == {"i-1#0": lease}
+
+
+def test_a_past_that_somebody_broke_is_begun_anew() -> None:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
+        client.put_item(TableName="fleet", Item={**history_key(CLUSTER, "i-1"), "document": {"S": "junk"}})
+        client.put_item(TableName="fleet", Item={**recent_key(CLUSTER), "version": {"N": "7"}})
+        keys = Keys(histories=frozenset({"i-1"}), recents=frozenset({""}))
+        found = table.read(CLUSTER, keys)
+        assert found.histories == {"i-1": History(cluster=CLUSTER, instance="i-1", version=0)}
+        assert found.recents == {"": Recent(cluster=CLUSTER, version=7)}
+        history, recent = found.histories["i-1"], found.recents[""]
+        assert history
+        assert recent
+        table.write(Change(history, history.model_copy(update={"version": 1})))
+        table.write(Change(recent, recent.model_copy(update={"version": 8})))
+        assert table.read(CLUSTER, keys).histories == {"i-1": History(cluster=CLUSTER, instance="i-1")}
+
+
+def test_triage_reads_what_coordinate_keeps_of_the_past() -> None:
+    entry = Past(incident="a", policy="p", fault="gpu.xid 79", at=START)
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
+        table.write(Change(None, History(cluster=CLUSTER, instance="i-1", past=(entry,))))
+        table.write(Change(None, Recent(cluster=CLUSTER, signs=(Sign("gpu.xid 79", "i-1", START),))))
+        keys = [FactKey(CLUSTER, "history", "i-1"), FactKey(CLUSTER, "recent")]
+        texts = DynamoFacts(client, "fleet").read(keys)
+    assert HISTORY.parse(texts[keys[0]]).past == (entry,)
+    assert RECENT.parse(texts[keys[1]]) is not None
