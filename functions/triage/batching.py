@@ -6,7 +6,7 @@ came.
 
 from collections.abc import Iterable, Iterator
 
-from functions.triage.packed import PackedMessage
+from functions.triage.packed import Encoder, PackedMessage
 from policies.contract.decisions import Finding, FindingsMessage
 
 # SQS allowed 256 KiB a message for years and some regions and clients still do; a tenth is left for attributes.
@@ -20,19 +20,20 @@ def pack(findings: Iterable[Finding]) -> list[FindingsMessage]:
     by_cluster: dict[str, dict[str, Finding]] = {}
     for finding in findings:
         by_cluster.setdefault(finding.node.cluster, {})[finding.id] = finding
+    encoder = Encoder()
     return [
         PackedMessage.of(cluster, part)
         for cluster, found in sorted(by_cluster.items())
-        for part in _parts(sorted(found.values(), key=lambda finding: finding.id))
+        for part in _parts([found[key] for key in sorted(found)], encoder)
     ]
 
 
-def _parts(findings: list[Finding]) -> Iterator[list[tuple[Finding, str]]]:
+def _parts(findings: list[Finding], encoder: Encoder) -> Iterator[list[tuple[Finding, str]]]:
     part: list[tuple[Finding, str]] = []
     size = 0
     for finding in findings:
-        slim, text = _slim(finding)
-        length = len(text.encode())
+        slim, text = _slim(finding, encoder)
+        length = _bytes(text)
         if part and size + length > MESSAGE_LIMIT_BYTES:
             yield part
             part, size = [], 0
@@ -42,12 +43,16 @@ def _parts(findings: list[Finding]) -> Iterator[list[tuple[Finding, str]]]:
         yield part
 
 
-def _slim(finding: Finding) -> tuple[Finding, str]:
+def _slim(finding: Finding, encoder: Encoder) -> tuple[Finding, str]:
     """Return the finding with its JSON; one too large to travel goes without what is only for people or is junk."""
-    text = finding.to_json()
+    text = encoder.encode(finding)
     for left_out in _LEFT_OUT:
-        if len(text.encode()) <= FINDING_LIMIT_BYTES:
+        if _bytes(text) <= FINDING_LIMIT_BYTES:
             break
         finding = finding.model_copy(update=left_out)
-        text = finding.to_json()
+        text = encoder.encode(finding)
     return finding, text
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

@@ -1,8 +1,15 @@
 """Findings go in as few messages as their size allows, the same findings always in the same ones."""
 
+import json
+from datetime import datetime, timedelta, timezone
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from functions.triage.batching import MESSAGE_LIMIT_BYTES, pack
+from functions.triage.packed import Encoder
 from policies.contract.decisions import Finding, parse_message
-from policies.contract.events import Component
+from policies.contract.events import Component, JobRef
 from policies.contract.vocabulary import ComponentType
 from policies.evaluator import evaluate
 from tests.tools.envelopes import NOW, at, delivery, event, node, rules
@@ -24,6 +31,39 @@ def test_a_message_is_what_coordinate_reads() -> None:
     (message,) = pack(findings(3))
     assert parse_message(message.to_json()) == message
     assert len(message.findings) == 3
+
+
+MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1)).map(  # noqa: DTZ001 - made aware here
+    lambda moment: moment.replace(tzinfo=timezone(timedelta(hours=2)))
+)
+CHANGES = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("window_start", "first_observed_at", "observed_at", "queued_at", "decided_at"), MOMENTS),
+        "node": st.builds(node, st.text(min_size=1)),
+        "component": st.none(),
+        "messages": st.lists(st.text(), max_size=2).map(tuple),
+        "attributes": st.dictionaries(st.text(), st.one_of(st.text(), st.floats(), st.integers(), st.booleans())),
+        "facts": st.dictionaries(st.text(), st.integers()),
+    },
+)
+
+
+@given(st.lists(CHANGES, max_size=4))
+def test_what_is_encoded_once_for_several_says_what_each_would(changes: list[dict[str, object]]) -> None:
+    (plain,) = findings(1)
+    encoder = Encoder()
+    for finding in (plain.model_copy(update=one) for one in changes):
+        text, whole = encoder.encode(finding), finding.to_json()
+        assert json.loads(text) == json.loads(whole)
+        assert text.isascii() == whole.isascii()
+        assert not {"\ufffe", "\uffff"} & set(text)
+
+
+def test_every_field_of_a_finding_is_encoded() -> None:
+    (plain,) = findings(1)
+    whole = plain.model_copy(update={"job": JobRef(id="j")})
+    assert json.loads(Encoder().encode(whole)).keys() == Finding.model_fields.keys()
 
 
 def test_order_and_repeats_change_nothing() -> None:
