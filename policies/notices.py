@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from policies.contract.recoveries import ENDS
 from policies.contract.vocabulary import Action
-from policies.coordination.plan import CARRIED_OUT, MAYBE_DEAD
+from policies.coordination.plan import CARRIED_OUT, FROM_OUTSIDE
 from policies.expressions.checker import pinned
 from policies.expressions.paths import paths
 from policies.expressions.tokens import tokenise
@@ -57,7 +57,7 @@ def _endless(policy: Policy) -> Iterator[Problem]:
 def _jobless(policy: Policy, field: str, condition: str) -> Iterator[Problem]:
     """What is asked about a run, of kinds that are told by who knows no run."""
     kinds = pinned(tokenise(policy.when), "event.kind")
-    if not kinds or not kinds <= MAYBE_DEAD:
+    if not kinds or not kinds <= FROM_OUTSIDE:
         return
     asked = sorted({path.member for path in paths(tokenise(condition)) if path.member.startswith(OF_A_RUN)})
     for member in asked:

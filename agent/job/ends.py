@@ -2,9 +2,9 @@
 
 A run ends well when a process leaves with 0 or says goodbye; that is no fault and not told. One dies and the others
 follow: their launcher or scheduler ends them by SIGTERM, or they give up waiting. So the first to die of a run is
-named, and those that follow within ten minutes are symptoms of it. SIGTERM alone is somebody's wish: told as a symptom
-of something elsewhere, and nobody's first. An end that nobody heard is told without a code. Pure. It must not know how
-ends are noticed.
+named, and those of the same start that follow within ten minutes are symptoms of it. SIGTERM alone is somebody's wish:
+told as a symptom of something elsewhere, and nobody's first. An end that nobody heard is told without a code. Pure. It
+must not know how ends are noticed.
 """
 
 import os
@@ -67,7 +67,9 @@ def judge_ends(ends: Iterable[End], firsts: Json, ticks: float) -> list[Happened
 def _judge(end: End, firsts: Json, ticks: float) -> Happened:
     one = end.trainer
     job, first = one.job_id, firsts.get(one.job_id)
-    if first is None and not end.is_wish and len(firsts) < _MOST_JOBS:
+    if first is not None and one.process.started > first["at"]:
+        first = None  # it was started after that death: the run was on again, and this is another
+    if first is None and not end.is_wish and (job in firsts or len(firsts) < _MOST_JOBS):
         firsts[job] = {"pid": one.pid, "rank": one.rank, "at": ticks, "process": one.process.name}
     attributes = known(
         pid=one.pid,

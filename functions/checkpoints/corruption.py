@@ -9,12 +9,13 @@ from datetime import datetime
 from policies.contract.vocabulary import Kind
 from policies.coordination.notes import FindingNote
 
-# NVIDIA, Xid catalogue: 95 is an uncontained ECC error, any process may have read wrong data.
-_CORRUPTING_XIDS = frozenset({95})
+# NVIDIA, Xid catalogue: 95 is an uncontained ECC error, 140 one that was not recovered; any process may have read wrong
+# data. A checkpoint that does not load says nothing of when it went wrong, only that it did: what is saved after that
+# read is sound, and the step that was read is set aside when the run does not go on from it.
+_CORRUPTING_XIDS = frozenset({95, 140})
 _CORRUPTING_KINDS = frozenset({
     Kind.GPU_SRAM_THRESHOLD_EXCEEDED,
     Kind.STORAGE_LUSTRE_EVICTED,  # writes in flight are dropped (Lustre manual, "Evicted by the server")
-    Kind.TRAINING_CHECKPOINT_CORRUPT,
     Kind.TRAINING_LOSS_ANOMALY,
 })  # fmt: skip
 

@@ -29,7 +29,9 @@ ORDER = (
 )
 RESUME_RUNGS = frozenset({Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
 STOOD_ASIDE = "stood_aside"  # the outcome in which an act says why it left the run to somebody else
-MAYBE_DEAD = frozenset({Kind.NODE_SILENT, Kind.INSTANCE_STATE_CHANGED, Kind.INSTANCE_STATUS_IMPAIRED})
+FROM_OUTSIDE = frozenset({Kind.NODE_SILENT, Kind.INSTANCE_STATE_CHANGED, Kind.INSTANCE_STATUS_IMPAIRED})
+"""What is told by who knows no run: the sweep, and AWS."""
+MAYBE_DEAD = FROM_OUTSIDE | {Kind.HOST_PANIC}  # a kernel that stopped says it with its last breath
 
 _ALWAYS: Mapping[Action, frozenset[Rung]] = {
     Action.RECORD: frozenset(),

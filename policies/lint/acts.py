@@ -6,7 +6,7 @@ Decides by DESIGN's judgements: who prints a fault is often its victim, an error
 from collections.abc import Iterator, Mapping
 
 from policies.contract.vocabulary import Action, EvidenceRule, Kind
-from policies.coordination.plan import CARRIED_OUT, MAYBE_DEAD
+from policies.coordination.plan import CARRIED_OUT, FROM_OUTSIDE
 from policies.lint.branches import Branch
 from policies.lint.flaw import Flaw
 from policies.lint.reading import HARD, KIND, ON_NODES, TELLING, Reading, kinds_of, only_kinds, xids_of
@@ -123,7 +123,7 @@ def _ladders(read: Reading) -> Iterator[Flaw]:
 
 
 def _targets(read: Reading) -> Iterator[Flaw]:
-    told = only_kinds(read.possible, MAYBE_DEAD)
+    told = only_kinds(read.possible, FROM_OUTSIDE)
     if told and frozenset(read.policy.do) & {Action.SUSPEND_JOB, Action.RESUME_JOB}:
         reason = f"{told[0]} is told by who knows neither the node's job nor its checkpoints."
         yield Flaw.of("L318", "do", reason, "Where the event names no job, the acts on it are left out.")

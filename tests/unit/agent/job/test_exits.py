@@ -45,9 +45,10 @@ class World:
             raise ListeningError("not permitted")
         return self.heard
 
-    def rank(self, pid: int, phase: int = 3) -> None:
-        process(self.proc, pid)
-        beat(self.beats, str(pid), pid=pid, rank=pid - 10, step=41, at=LATE, phase=phase, job="j", beats=9)
+    def rank(self, pid: int, phase: int = 3, started: float = 0.5) -> None:
+        process(self.proc, pid, started=started)
+        at = max(LATE, started + 1)
+        beat(self.beats, str(pid), pid=pid, rank=pid - 10, step=41, at=at, phase=phase, job="j", beats=9)
 
     def end(self, pid: int, status: int | None) -> None:
         self.order += 1
@@ -146,6 +147,24 @@ def test_a_later_crash_of_the_same_job_is_one_of_its_own(world: World) -> None:
     world.end(11, 1 << 8)
     (event,) = world.look(FOLLOWS_SECONDS + 1)
     assert "symptom" not in event["attributes"]
+
+
+def test_a_crash_soon_after_the_run_was_started_again_is_one_of_its_own_and_has_its_own_symptoms(world: World) -> None:
+    for pid in (10, 11):
+        world.rank(pid)
+    world.look()
+    world.end(10, 1 << 8)
+    world.end(11, 1 << 8)
+    world.look()
+    for pid in (20, 21):
+        world.rank(pid, started=LATE + world.second + 30)
+    world.look(60)
+    world.end(21, 1 << 8)
+    world.end(20, 1 << 8)
+    again, follows = world.look(60)
+    assert (again["attributes"]["pid"], again["severity"]) == (21, "error")
+    assert "symptom" not in again["attributes"]
+    assert (follows["attributes"]["symptom"], follows["attributes"]["first_pid"]) == (True, 21)
 
 
 def test_sigterm_alone_is_somebodys_wish_and_nobody_is_the_first(world: World) -> None:

@@ -91,7 +91,12 @@ def test_an_uploader_that_never_rests_is_not_waited_for_for_ever(world: World) -
 
 @pytest.mark.parametrize(
     ("kind", "attributes"),
-    [(Kind.GPU_XID, {"xid": 95}), (Kind.TRAINING_LOSS_ANOMALY, {}), (Kind.STORAGE_LUSTRE_EVICTED, {})],
+    [
+        (Kind.GPU_XID, {"xid": 95}),
+        (Kind.GPU_XID, {"xid": 140}),
+        (Kind.TRAINING_LOSS_ANOMALY, {}),
+        (Kind.STORAGE_LUSTRE_EVICTED, {}),
+    ],
 )
 def test_after_corruption_one_from_before_the_evidence_is_chosen(
     world: World, kind: Kind, attributes: dict[str, int]
@@ -103,6 +108,11 @@ def test_after_corruption_one_from_before_the_evidence_is_chosen(
 
 def test_a_gpu_that_fell_off_the_bus_corrupts_nothing(world: World) -> None:
     assert world.drive(findings=(finding(Kind.GPU_XID, 400, xid=79),))().outcome["chosen_step"] == 30
+
+
+def test_a_checkpoint_that_did_not_load_does_not_make_what_was_saved_since_doubtful(world: World) -> None:
+    report = world.drive(findings=(finding(Kind.TRAINING_CHECKPOINT_CORRUPT, 400),))()
+    assert report.outcome["chosen_step"] == 30
 
 
 def test_corruption_older_than_every_checkpoint_takes_the_oldest_and_says_so(world: World) -> None:
