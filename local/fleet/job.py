@@ -75,7 +75,9 @@ class JobDriver:
         self._ranks.follow(self._gang.members())
         self._training.tick()
         if self._training.is_running and not self._training.is_stalled:
-            self._ranks.beat(self._training.step, _SAVE if self._training.saving else _TRAIN)
+            saved = self._training.record.saved
+            newest = max(saved, key=lambda step: saved[step], default=-1)
+            self._ranks.beat(self._training.step, _SAVE if self._training.saving else _TRAIN, newest)
         self._tell_nodes()
 
     def _tell_nodes(self) -> None:

@@ -2,7 +2,8 @@
 
     python -I -S rank.py FILE HEADER        FILE is its beat file, HEADER what it says of itself (JSON)
 
-Each line on stdin is `STEP PHASE`; when stdin ends, so does the rank. The form of the file is that of the training
+Each line on stdin is `STEP PHASE SAVED`, the newest whole checkpoint of the job or -1: one that comes while the rank
+lives is told as its save. When stdin ends, so does the rank. The form of the file is that of the training
 library (training/relight_training). The standard library only: eight of these start with every run.
 """
 
@@ -13,7 +14,7 @@ import sys
 import time
 
 _SIZE, _HEADER_AT = 4096, 512
-_BEATS_AT, _PHASE_AT = 16, 40
+_BEATS_AT, _PHASE_AT, _SAVES_AT = 16, 40, 64
 _STARTING, _ENDED = 1, 7
 
 
@@ -32,10 +33,15 @@ def main() -> None:
     """Beat until stdin ends."""
     path, header = sys.argv[1:]
     descriptor = _create(path, json.loads(header))
+    saves, before = 0, None
     for beats, line in enumerate(sys.stdin, 1):
-        step, phase = map(int, line.split())
+        step, phase, saved = map(int, line.split())
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         os.pwrite(descriptor, struct.pack("<QQqI", beats, now, step, phase), _BEATS_AT)
+        if before is not None and saved != before:
+            saves += 1
+            os.pwrite(descriptor, struct.pack("<QQq", saves, now, saved), _SAVES_AT)
+        before = saved
     os.pwrite(descriptor, struct.pack("<I", _ENDED), _PHASE_AT)
 
 

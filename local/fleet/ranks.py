@@ -58,12 +58,12 @@ class Ranks:
         for key in wanted.keys() - self._ranks.keys():
             self._ranks[key] = self._start(wanted[key], len(members))
 
-    def beat(self, step: int, phase: int) -> None:
-        """Let every rank beat once."""
+    def beat(self, step: int, phase: int, saved: int = -1) -> None:
+        """Let every rank beat once; *saved* is the step of the newest whole checkpoint."""
         for rank in list(self._ranks.values()):
             assert rank.process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                rank.process.stdin.write(b"%d %d\n" % (step, phase))
+                rank.process.stdin.write(b"%d %d %d\n" % (step, phase, saved))
                 rank.process.stdin.flush()
 
     def is_stuck(self, member: Member) -> bool:
