@@ -8,6 +8,8 @@ from functions.adapters.commands import DynamoDBCommands
 from policies.contract.commands import items
 from policies.contract.commands.command import CommandRecord
 
+CLUSTER_TAG = "relight:cluster"
+
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_ec2 import EC2Client
@@ -50,3 +52,12 @@ class Ec2Names:
             found = self._client.describe_instances(Filters=wanted)["Reservations"]  # type: ignore[arg-type]
         ids = [instance["InstanceId"] for each in found for instance in each["Instances"]]
         return ids[0] if len(ids) == 1 else None
+
+    def cluster_of(self, instance_id: str) -> str | None:
+        """See the port. A filter, not InstanceIds: an unknown id is no error."""
+        with asking(f"looking for {instance_id}"):
+            wanted = [{"Name": "instance-id", "Values": [instance_id]}]
+            found = self._client.describe_instances(Filters=wanted)["Reservations"]  # type: ignore[arg-type]
+        for instance in (each for one in found for each in one["Instances"]):
+            return next((tag["Value"] for tag in instance.get("Tags", ()) if tag["Key"] == CLUSTER_TAG), "")
+        return None

@@ -1,10 +1,11 @@
 """What `relight node` needs beyond issuing and following one command. It must not know AWS."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from functions.ports.commands import Commands
 from policies.contract.commands.command import CommandRecord
+from policies.facts.maintenance import Maintenance
 
 
 class NodeCommands(Commands, Protocol):
@@ -20,4 +21,24 @@ class Names(Protocol):
 
     def instance_of(self, name: str) -> str | None:
         """Return the id of the running instance with this private DNS name, which is the node's on EKS."""
+        ...
+
+    def cluster_of(self, instance_id: str) -> str | None:
+        """Return what the instance's tag ``relight:cluster`` says, "" without one; None when EC2 knows no such one."""
+        ...
+
+
+class Hands(Protocol):
+    """Which nodes people have in hand."""
+
+    def get(self, cluster: str, instance_id: str) -> Maintenance | None:
+        """Return what was last said of the node, over or not."""
+        ...
+
+    def put(self, cluster: str, instance_id: str, maintenance: Maintenance) -> None:
+        """Say *maintenance* of the node, in place of what was said before."""
+        ...
+
+    def everyone(self, cluster: str) -> Mapping[str, Maintenance]:
+        """Return, by instance id, what was last said of the nodes; what is over long since may be left out."""
         ...

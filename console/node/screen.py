@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,8 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from console.node.asking import told
+from console.node.maintenance import Held
 from policies.contract.commands.command import Command, CommandRecord, CommandStatus
 from policies.contract.times import format_time
+from policies.facts.maintenance import BROKEN, Maintenance, why_in_maintenance
 
 _SHORT = 12
 _STYLES = {
@@ -82,4 +84,56 @@ class Screen:
             )
             status = Text(record.status, style=_STYLES[record.status])
             table.add_row(command.id[:_SHORT], Text(command.operation), status, *map(Text, row))
+        Console().print(table)
+
+    def taken(self, held: Held) -> None:
+        """Say what is said of the node now, and what was said of it before."""
+        if self.as_json:
+            self._print_held(held)
+            return
+        assert held.now is not None
+        print(
+            f"{held.instance} {why_in_maintenance(held.now)}. Nothing is done to it until then, and what has begun stops."
+        )
+        if held.before and held.before.by != held.now.by:
+            print(f"Before: it {why_in_maintenance(held.before)}.")
+        print(f"When you are done: relight node maintenance {held.instance} --end")
+
+    def let_go(self, held: Held) -> None:
+        """Say that the node is acted on again."""
+        if self.as_json:
+            self._print_held(held)
+        elif held.before is None:
+            print(f"{held.instance} is not in maintenance.")
+        else:
+            print(f"{held.instance} is out of maintenance: policies act on it again, from the next fault on.")
+            print(f"What was found meanwhile: relight incident list --node {held.instance} --closed")
+
+    def _print_held(self, held: Held) -> None:
+        document = {"cluster": held.cluster, "node": held.instance}
+        words = {"before": held.before, "maintenance": held.now}
+        said = {name: one.model_dump(mode="json", exclude_none=True) if one else None for name, one in words.items()}
+        print(json.dumps({**document, **said}, indent=2, sort_keys=True))
+
+    def in_hand(self, found: Mapping[str, Mapping[str, Maintenance]]) -> None:
+        """Print one line a node, the one that ends first at the top."""
+        rows = sorted(
+            (word.until, cluster, each, word) for cluster, words in found.items() for each, word in words.items()
+        )
+        if self.as_json:
+            listed = [
+                {"cluster": cluster, "node": each, **word.model_dump(mode="json", exclude_none=True)}
+                for _until, cluster, each, word in rows
+            ]
+            print(json.dumps({"maintenance": listed}, indent=2, sort_keys=True))
+            return
+        if not rows:
+            print("Nobody has a node in hand.")
+            return
+        table = Table(box=None, pad_edge=False)
+        for title in ("node", "cluster", "until", "by", "why"):
+            table.add_column(title, overflow="fold")
+        for until, cluster, each, word in rows:
+            ends = "ended by hand" if word is BROKEN else format_time(until)[:16]
+            table.add_row(*map(Text, (each, cluster, ends, word.by, word.why)))
         Console().print(table)

@@ -9,6 +9,7 @@ from console import aws
 from console.dlq.adapters.asking import asking
 from console.dlq.adapters.stacks import CloudFormationStacks
 from console.node.adapters import DynamoNodeCommands, Ec2Names
+from console.node.hands import DynamoHands
 from console.node.parts import Parts
 from policies.contract.commands.items import instance_arns, table_of
 
@@ -21,12 +22,15 @@ def connect(stack: str, region: str | None) -> Parts:
         session = aws.session(region)
         found = CloudFormationStacks(session.client("cloudformation", config=_CONFIG)).find(stack)
         table_arn = found.output("CommandsTableArn")
+        dynamodb = session.client("dynamodb", config=_CONFIG)
         return Parts(
-            commands=DynamoNodeCommands(session.client("dynamodb", config=_CONFIG), table_of(table_arn)[0]),
+            commands=DynamoNodeCommands(dynamodb, table_of(table_arn)[0]),
             names=Ec2Names(session.client("ec2", config=_CONFIG)),
             instance_arns=instance_arns(table_arn),
             clock=_now,
             pause=time.sleep,
+            hands=DynamoHands(dynamodb, found.output("FleetTable"), _now),
+            clusters=found.output("Clusters").split(","),
         )
 
 

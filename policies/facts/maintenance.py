@@ -16,12 +16,13 @@ MEMBER = "node.in_maintenance"
 
 
 class Maintenance(Model):
-    """A person works on the node ``until`` then; ``since`` is when they said so."""
+    """A person works on the node ``until`` then; ``since`` is when they said so, ``ended_by`` who ended it early."""
 
     until: Moment
     since: Moment | None = None
     by: str = ""
     why: str = ""
+    ended_by: str = ""
 
 
 # A document that somebody broke is taken for what its writer meant: hands off.

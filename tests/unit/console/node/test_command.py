@@ -11,7 +11,7 @@ import pytest
 from console.commands import node as command
 from console.node.asking import read_params
 from console.node.parts import NodeError, Parts
-from console.node.twins import MemoryNames, MemoryNodeCommands
+from console.node.twins import MemoryHands, MemoryNames, MemoryNodeCommands
 from policies.contract.commands.command import Claim, CommandStatus, Result
 from policies.contract.commands.operations import Operation, ResetGpu, RestartProcess, Taken
 from policies.contract.errors import BadInputError
@@ -34,7 +34,7 @@ class Desk:
         parser = argparse.ArgumentParser()
         command.add_arguments(parser)
         names = MemoryNames({"ip-10-0-0-1.ec2.internal": "i-0a"})
-        parts = Parts(self.commands, names, ARNS, self.clock, self.pause)
+        parts = Parts(self.commands, names, ARNS, self.clock, self.pause, MemoryHands(), ["west"])
         return command.perform(parser.parse_args(words), parts)
 
     def clock(self) -> datetime:
