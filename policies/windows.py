@@ -68,12 +68,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class Fulfilled:
-    """A window in which it happened often enough: its first and newest moment (ms), how often, which events."""
+    """A window in which it happened often enough: its first and newest moment (ms), how often, which events.
+
+    ``firsts`` are the different values of what came first in its occurrences, where both are asked for.
+    """
 
     start: int
     end: int
     count: int
     event_ids: tuple[str, ...]
+    firsts: tuple[str, ...] = ()
 
 
 class Counter:
@@ -192,7 +196,7 @@ class Counter:
             told.append(start)
             fresh = not edited or any(start <= moment <= start + measure.within for moment in new)
             if fresh and not self._knows(start, measure, begun):
-                found.append(_fulfilled(start, inside))
+                found.append(_fulfilled(start, inside, _values(inside, measure)))
         self._told = told
         return found
 
@@ -280,10 +284,17 @@ def _amount(inside: Sequence[Point], measure: Measure) -> int:
     return sum(point.times for point in inside)
 
 
-def _fulfilled(start: int, inside: Sequence[Point]) -> Fulfilled:
+def _values(inside: Sequence[Point], measure: Measure) -> tuple[str, ...]:
+    if not (measure.distinct and measure.occurrence):
+        return ()
+    return tuple(dict.fromkeys(point.distinct for point in _firsts(inside, measure.occurrence)))
+
+
+def _fulfilled(start: int, inside: Sequence[Point], firsts: tuple[str, ...] = ()) -> Fulfilled:
     return Fulfilled(
         start=start,
         end=max(point.last for point in inside),
         count=sum(point.times for point in inside),
         event_ids=tuple(dict.fromkeys(point.event_id for point in inside)),
+        firsts=firsts,
     )

@@ -96,12 +96,16 @@ def _finding(group: Contributions, window: Window, found: Found, now: datetime) 
 
 
 def _who(group: Contributions, window: Window, found: Found) -> str:
-    """Return who tells of it."""
+    """Return who tells of it; of occurrences of different values who was the first in each."""
     names = [name for name, _moment in sorted(found.tellers.values(), key=lambda one: (-one[1], one[0]))]
+    if found.window.firsts:
+        names = [found.tellers[value][0] if value in found.tellers else value for value in found.window.firsts]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     nodes = "1 node" if len(names) == 1 else f"{len(names)} nodes{' or more' if len(names) == MOST_TELLERS else ''}"
+    first = ", the first each time" if found.window.firsts else ""
     alike = f" with {window.rule.same} {found.value}" if found.value else ""
-    return f"{nodes} of {scope_name(group.scope, window.cluster)}{alike}: {', '.join(names[:MOST_NAMES])}{more}"
+    told = f"{', '.join(names[:MOST_NAMES])}{more}{first}"
+    return f"{nodes} of {scope_name(group.scope, window.cluster)}{alike}: {told}"
 
 
 def _printed(entries: Iterable[Contribution]) -> tuple[str, ...]:

@@ -128,6 +128,11 @@ def lay_out(
         wanted |= _WITH_JOB.get(action, frozenset()) if has_job else frozenset()
     if Rung.REPLACE_NODE in wanted:
         wanted = (wanted - ONLY_WHEN_KEPT) | ({Rung.FENCE_NODE} if maybe_dead else set())
+    if {
+        Rung.SUSPEND_JOB,
+        Rung.RESET_GPU,
+    } <= wanted:  # the stop ends the process, and the reset proves that none is left
+        wanted.discard(Rung.RESTART_PROCESS)
     behind = set(done) - _to_do_again(wanted, done)
     rungs = (PlannedRung(rung=rung, executor=executors[rung]) for rung in ORDER if rung in wanted and rung in executors)
     return Layout(

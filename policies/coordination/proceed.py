@@ -94,11 +94,20 @@ def _needless(work: Working, incident: Incident, now: datetime) -> Incident | No
 def _wait_for_a_person(work: Working, incident: Incident, now: datetime) -> Told | None:
     """Return why a person decides, None when its budgets and its hold are taken."""
     spared = why_spared(work, incident, now)
-    kept = "" if spared or incident.approved_by else why_kept(work.snapshot, incident, now)
-    if spared or kept or (incident.policy.approval and not incident.approved_by):
-        return ended(ask_first(work, as_kept(incident, kept), now, spared or kept))
+    if spared:
+        return ended(_keep_down(work, ask_first(work, incident, now, spared)))
+    kept = "" if incident.approved_by else why_kept(work.snapshot, incident, now)
+    if kept or (incident.policy.approval and not incident.approved_by):
+        return ended(ask_first(work, as_kept(incident, kept), now, kept))
     refused = _why_refused(work, incident, now)
     return ended(park(work, incident, refused, now)) if refused else None
+
+
+def _keep_down(work: Working, incident: Incident) -> Incident:
+    """Have nobody bring the run back, perhaps onto this very node, before a person has looked."""
+    if incident.job and incident.needs_job_stopped:
+        work.jobs[incident.job.id] = holds.hold(work.job(incident.job.id), incident.id)
+    return incident
 
 
 def _who_stops_the_run(work: Working, incident: Incident) -> str:

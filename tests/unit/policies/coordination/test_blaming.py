@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from policies.contract.decisions import PolicyPlan, WideRule
+from policies.contract.decisions import CloseMessage, PolicyPlan, WideRule
 from policies.contract.events import JobRef
 from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung
@@ -62,6 +62,10 @@ def test_the_second_node_that_breaks_at_the_step_is_not_replaced_but_a_person_is
     assert "run train/llm fails at step 1000 whichever node it is" in parked.reason
     assert parked.timeline[-1].alert == "page"
     assert not parked.acted
+    job = table.job()
+    assert job is not None
+    assert job.holds == (parked.id,)  # nobody brings it back onto that node meanwhile
+    table.take(70, CloseMessage(cluster=CLUSTER, incident=parked.id, by="ada", reason="batch 77 is broken"))
     job = table.job()
     assert job is not None
     assert job.holds == ()

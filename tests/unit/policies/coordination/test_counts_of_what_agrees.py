@@ -46,9 +46,19 @@ def test_who_dies_behind_the_first_of_a_run_is_no_other_hardware() -> None:
     again = [ended(f"i-{number}", 3600 + number / 10, 1000, seq=1) for number in range(1, 9)]
     _, told = found(*gang, *again)
     assert told == []  # i-1 was the first both times: look at i-1
-    elsewhere = [ended(f"i-{number}", 3600 - number / 10, 1000, seq=1) for number in range(1, 9)]
+    elsewhere = [ended(f"i-{number}", 3600 - number / 10, 1000, seq=1) for number in range(8, 0, -1)]
     _, told = found(*gang, *elsewhere)
-    assert [one.value for one in told] == ["1000"]
+    assert [(one.value, one.window.firsts) for one in told] == [("1000", ("i-1", "i-8"))]
+
+
+def test_people_are_told_who_was_the_first_each_time_and_not_who_followed() -> None:
+    gang = [ended(f"i-{number}", number / 10, 1000) for number in range(1, 9)]
+    again = [ended(f"i-{number}", 3600 - number / 10, 1000, seq=1) for number in range(1, 9)]
+    rule = APART.model_copy(update={"plan": wide_rule(Action.PAGE_OPERATOR).plan})
+    table = DecisionTable()
+    table.take(3600, contributed(*gang, *again, rule=rule, scope=SCOPE))
+    told = "2 nodes of job train/llm with job.step 1000: node-i-1, node-i-8, the first each time"
+    assert table.incident.messages[0] == told
 
 
 def test_of_ever_new_values_only_the_newest_are_kept() -> None:

@@ -37,6 +37,13 @@ def test_without_a_job_only_the_node_is_seen_to() -> None:
     assert laid(*REPLACE, has_job=False) == without
 
 
+def test_a_process_is_not_ended_by_itself_where_the_run_is_stopped_and_its_gpu_reset() -> None:
+    both = (Action.RESTART_PROCESS, Action.RESUME_JOB)
+    assert Rung.RESTART_PROCESS in laid(*both)  # what is held by the driver outlives the stop
+    assert Rung.RESTART_PROCESS not in laid(*both, Action.RESET_GPU)
+    assert Rung.RESTART_PROCESS in laid(*both, Action.RESET_GPU, has_job=False)
+
+
 def test_a_node_that_may_be_dead_is_fenced_before_its_job_is_suspended() -> None:
     rungs = laid(*REPLACE, maybe_dead=True)
     assert rungs.index(Rung.COLLECT_EVIDENCE) < rungs.index(Rung.FENCE_NODE) < rungs.index(Rung.SUSPEND_JOB)
