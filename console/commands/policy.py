@@ -92,6 +92,9 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "--state", default="", metavar="FILE", help="with --event: the node's state (`doc` of its window)"
     )
     parser.add_argument("--instance-type", default="p5.48xlarge", help="of an event without envelope (p5.48xlarge)")
+    parser.add_argument(
+        "--fact", action="append", default=[], metavar="NAME=VALUE", help="with --event: node.lemon_score=72; again"
+    )
     parser.add_argument("--policy", default="", metavar="NAME", help="only this one")
     parser.add_argument("--all", action="store_true", help="those too that ask for something else")
 
@@ -150,7 +153,7 @@ def _explain(args: argparse.Namespace) -> int:
 
     wanted = Wanted(as_json=args.json, policy=args.policy, every=args.all)
     if args.event:
-        asked = explaining.Offline(args.event, args.policies, args.state, args.instance_type)
+        asked = explaining.Offline(args.event, args.policies, args.state, args.instance_type, args.fact)
         return explaining.offline(asked, wanted)
     from console.policy.account import connect
 

@@ -12,16 +12,20 @@ from typing import Protocol
 from console.incident.finding import Wish, find_all, find_one
 from console.incident.parts import IncidentError, Parts
 from console.incident.ports import Incidents
+from console.policy.facts import read_facts
+from functions.ports.facts import FactReader
 from functions.ports.policies import PolicyHeads
 from functions.ports.triage import NodeKey, NodeStates
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
+from policies.coordination.notes import FindingNote
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.switches import Switches
 from policies.coordination.windows import window_key
 from policies.explain.explaining import Explained, World, look_back
 from policies.explain.incidents import events_of
+from policies.explain.known import Known
 from policies.explain.limits import LimitStanding, limit_standings
 from policies.explain.verdicts import Outcome, Verdict
 from policies.loader import load_document
@@ -59,6 +63,7 @@ class Account:
     switches: Switchboard
     states: NodeStates
     budgets: Budgets
+    facts: FactReader
     clock: Callable[[], datetime]
 
 
@@ -90,12 +95,13 @@ def _told(account: Account, incident: Incident) -> Told:
     key = NodeKey(incident.cluster, incident.node.instance_id)
     state = account.states.load([key], now)[key].text
     accepted = in_force(account.heads)
-    world = World(accepted, account.switches.read([one.policy.name for one in accepted]))
+    events = events_of(incident)[:MOST_EVENTS]
+    facts = read_facts(account.facts, events, incident.node, now)
+    world = World(accepted, account.switches.read([one.policy.name for one in accepted]), facts=facts)
     keys = Keys(budgets=frozenset(limits_of(incident)), windows=_windows(accepted, incident))
     counted = account.budgets.read(incident.cluster, keys)
     explained = [
-        look_back(event, incident.node, state=state, world=world, now=now, windows=counted.windows)
-        for event in events_of(incident)[:MOST_EVENTS]
+        look_back(event, incident.node, state=state, world=world, now=now, windows=counted.windows) for event in events
     ]
     limits = limit_standings(incident, counted.budgets, now)
     return Told(incident, [_with_findings(each, incident) for each in explained], limits)
@@ -110,14 +116,17 @@ def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozense
 
 def _with_findings(explained: Explained, incident: Incident) -> Explained:
     """What is in the incident fired, though the node's state may have forgotten it by now."""
-    fired = {note.policy for note in incident.findings if note.observed_at == explained.moment}
-    return replace(
-        explained, verdicts=tuple(_fired(each) if each.policy in fired else each for each in explained.verdicts)
-    )
+    fired = {note.policy: note for note in incident.findings if note.observed_at == explained.moment}
+    verdicts = (_fired(each, fired[each.policy]) if each.policy in fired else each for each in explained.verdicts)
+    return replace(explained, verdicts=tuple(verdicts))
 
 
-def _fired(verdict: Verdict) -> Verdict:
-    return replace(verdict, outcome=Outcome.FIRED, reason=f"its finding is in this incident; now {verdict.reason}")
+def _fired(verdict: Verdict, note: FindingNote) -> Verdict:
+    """The facts are those that it was decided by; what they are now stands in the parts of its conditions."""
+    asked = (*verdict.facts.values, *verdict.facts.unknown) if verdict.facts else ()
+    facts = Known.of(asked, note.facts) if note.facts else verdict.facts
+    reason = f"its finding is in this incident; now {verdict.reason}"
+    return replace(verdict, outcome=Outcome.FIRED, reason=reason, facts=facts)
 
 
 def in_force(heads: PolicyHeads) -> Sequence[AcceptedPolicy]:
@@ -155,6 +164,7 @@ def connect(stack: str, region: str | None) -> Account:
     from console.dlq.adapters.stacks import CloudFormationStacks
     from console.incident.adapters.incidents import DynamoIncidents
     from functions.adapters.coordination import DynamoDBCoordinationStore
+    from functions.adapters.facts import DynamoFacts
     from functions.adapters.node_states import DynamoNodeStates
     from functions.adapters.policies import DynamoPolicies
     from functions.adapters.switches import DynamoSwitches
@@ -172,5 +182,6 @@ def connect(stack: str, region: str | None) -> Account:
         switches=DynamoSwitches(client, policies),
         states=DynamoNodeStates(client, fleet),
         budgets=DynamoDBCoordinationStore(client, fleet_table=fleet, incidents_table=incidents),
+        facts=DynamoFacts(client, fleet),
         clock=lambda: datetime.now(UTC),
     )

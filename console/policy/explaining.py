@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.policy.facts import stated
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.screen import Wanted, print_events, print_incident, print_node
 from policies.contract.envelope import NodeIdentity
@@ -27,12 +28,16 @@ _PLACEHOLDER = "(not given)"
 
 @dataclass(frozen=True)
 class Offline:
-    """Files: the event, policies, perhaps a node's state; ``instance_type`` is that of an event without envelope."""
+    """Files: the event, policies, perhaps a node's state; ``instance_type`` is that of an event without envelope.
+
+    ``facts`` are stated as ``node.lemon_score=72``; others are unknown.
+    """
 
     event: str
     policies: Sequence[Path]
     state: str
     instance_type: str
+    facts: Sequence[str] = ()
 
 
 def offline(asked: Offline, wanted: Wanted) -> int:
@@ -44,7 +49,7 @@ def offline(asked: Offline, wanted: Wanted) -> int:
     deliveries = deliveries_in(_text(asked.event), node, datetime.now(UTC))
     state = _state(_text(asked.state).strip()) if asked.state else ""
     now = max(delivery.arrived_at for delivery in deliveries)
-    explained = explain(deliveries, state=state, world=World(accepted), now=now)
+    explained = explain(deliveries, state=state, world=World(accepted, facts=stated(asked.facts)), now=now)
     print_events(explained, wanted)
     return 0
 

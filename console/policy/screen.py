@@ -78,6 +78,8 @@ def _lines(explained: Explained, wanted: Wanted) -> Iterator[str]:
     for verdict in shown:
         yield f"  {verdict.outcome:<13} {verdict.policy} ({verdict.mode}, revision {verdict.revision})"
         yield f"{_INDENT}{verdict.reason}"
+        if verdict.facts:
+            yield f"{_INDENT}{verdict.facts}"
         yield from (f"{_INDENT}→ {then}" for then in verdict.then)
     if len(shown) < len(verdicts):
         yield f"  {len(verdicts) - len(shown)} others ask for something else (--all)"

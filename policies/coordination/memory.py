@@ -13,8 +13,8 @@ from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.snapshot import AnyChange, ConflictError, D, Document, Keys, Snapshot
 from policies.coordination.windows import Window
-from policies.facts.history import HISTORY, History
-from policies.facts.recent import RECENT, Recent
+from policies.facts.history import History
+from policies.facts.recent import Recent
 
 Key = tuple[str, str]  # cluster, id
 
@@ -78,16 +78,6 @@ class MemoryStore:
         with self._lock:
             lines = self.lines.setdefault(incident.id, {})
             lines.update({entry.number: entry for entry in latest_lines(incident)})
-
-    def fact_text(self, cluster: str, document: str, subject: str) -> str | None:
-        """Return what stands in a document of facts that coordinate writes; None when there is none."""
-        with self._lock:
-            found: History | Recent | None = None
-            if document == HISTORY.name:
-                found = self._histories.get((cluster, subject))
-            elif document == RECENT.name:
-                found = self._recents.get((cluster, subject))
-            return found.model_dump_json() if found else None
 
     def all_incidents(self) -> tuple[Incident, ...]:
         """Return every incident there is, oldest first: for assertions and reports, the tables have no such read."""

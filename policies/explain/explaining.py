@@ -23,6 +23,7 @@ from policies.coordination.switches import ALL_ACTIVE, Switches
 from policies.coordination.windows import Window, window_key
 from policies.evaluator import Delivery, evaluate
 from policies.explain.asked import Asked, ask
+from policies.explain.known import known_of
 from policies.explain.standing import Standing, standing_of, wide_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.expressions.members import NodeFacts
@@ -173,8 +174,19 @@ class _After:
             outcome, reason = Outcome.CANCELS, "it takes the reason away: what settles for it is called off"
         again = "it was counted when it first came; " if known and standing and not mine else ""
         then = tuple(self._then(finding) for finding in mine)
+        known_facts = known_of(rule.facts, event, node)
         return Verdict(
-            policy.name, accepted.revision, policy.mode, outcome, f"{again}{reason}", when, unless, standing, mine, then
+            policy.name,
+            accepted.revision,
+            policy.mode,
+            outcome,
+            f"{again}{reason}",
+            when,
+            unless,
+            standing,
+            mine,
+            then,
+            known_facts,
         )
 
     def _standing(

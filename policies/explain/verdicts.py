@@ -8,6 +8,7 @@ from policies.contract.decisions import Finding
 from policies.contract.times import format_time
 from policies.contract.vocabulary import PolicyMode
 from policies.explain.asked import Asked
+from policies.explain.known import Known
 from policies.explain.standing import Standing
 
 _WHAT = frozenset({"event.kind", "event.attributes.xid", "event.attributes.sxid"})
@@ -28,7 +29,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """``then`` says what coordinate does with the findings: which rungs, or why nothing."""
+    """``then`` says what coordinate does with the findings: which rungs, or why nothing. ``facts`` were asked for."""
 
     policy: str
     revision: int
@@ -40,6 +41,7 @@ class Verdict:
     standing: Standing | None = None
     findings: tuple[Finding, ...] = ()
     then: tuple[str, ...] = ()
+    facts: Known | None = None
 
     @property
     def fired(self) -> bool:
@@ -72,6 +74,7 @@ class Verdict:
             "count": self.standing.document() if self.standing else None,
             "findings": [_finding(each) for each in self.findings],
             "then": list(self.then),
+            "facts": self.facts.document() if self.facts else None,
         }
 
 

@@ -16,10 +16,13 @@ from console.policy.account import Account, connect, explain_incident, explain_n
 from console.policy.explaining import of_incident, of_node
 from console.policy.screen import Wanted
 from functions.adapters.coordination import DynamoDBCoordinationStore
+from functions.adapters.facts import DynamoFacts
 from functions.adapters.node_states import DynamoNodeStates
 from functions.adapters.policies import DynamoPolicies
 from functions.guard.guard import Guard
+from functions.ports.facts import FactKey
 from functions.ports.triage import NodeKey, StoredState
+from functions.twins.facts import MemoryFacts
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
@@ -32,7 +35,9 @@ from policies.coordination.snapshot import Change
 from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import EVERYTHING
 from policies.evaluator import evaluate
+from policies.explain.known import Known
 from policies.explain.verdicts import Outcome
+from policies.facts.history import History
 from tests.tools.envelopes import NOW, delivery, event, node, rules
 from tests.tools.envelopes import policy as made
 from tests.tools.tables import create_policies_table, create_tables
@@ -79,10 +84,18 @@ def fill(store: Any, policies: Any, states: Any) -> None:  # noqa: ANN401 - a tw
         document(),
         document(name="waits", count={"at_least": 3}, examples=[]),
         document(name="sleeps", mode="off"),
+        document(name="lemon", unless="node.lemon_score < 60 || capacity.spares > 0", examples=[]),
     ):
         policies.put_live(each)
         Guard(policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(each["name"])
     states.commit({NodeKey(CLUSTER, node().instance_id): StoredState(state())}, NOW)
+
+
+def facts_in(facts: Any) -> Any:  # noqa: ANN401 - the twin or the adapter
+    history = History(cluster=CLUSTER, instance=node().instance_id)
+    facts.keep(FactKey(CLUSTER, "history", node().instance_id), history.model_dump_json(), LATER)
+    facts.keep(FactKey(CLUSTER, "maintenance", node().instance_id), "junk", LATER)
+    return facts
 
 
 @pytest.fixture(params=["twin", "aws"])
@@ -91,7 +104,14 @@ def account(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         store, policies, states = MemoryStore(), MemoryPolicies(), MemoryNodeStates()
         fill(store, policies, states)
         yield Account(
-            [CLUSTER], MemoryIncidents(store), policies, MemorySwitches(policies), states, store, lambda: LATER
+            [CLUSTER],
+            MemoryIncidents(store),
+            policies,
+            MemorySwitches(policies),
+            states,
+            store,
+            facts_in(MemoryFacts()),
+            lambda: LATER,
         )
         return
     with mock_aws():
@@ -114,6 +134,7 @@ def account(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         )
         tables = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
         fill(tables, DynamoPolicies(client, "policies"), DynamoNodeStates(client, "fleet"))
+        facts_in(DynamoFacts(client, "fleet"))
         yield connect("Relight", None)
 
 
@@ -121,10 +142,18 @@ def test_an_incident_is_explained_by_what_is_in_force_and_what_was_counted(accou
     told = explain_incident(account, "4be1", days=10_000)
     (explained,) = told.events
     outcomes = {verdict.policy: verdict.outcome for verdict in explained.verdicts}
-    assert outcomes == {NAME: Outcome.FIRED, "waits": Outcome.WAITS, "sleeps": Outcome.OFF}
+    excepted = Outcome.EXCEPTED
+    assert outcomes == {NAME: Outcome.FIRED, "waits": Outcome.WAITS, "sleeps": Outcome.OFF, "lemon": excepted}
     fired = next(verdict for verdict in explained.verdicts if verdict.policy == NAME)
     assert fired.reason.startswith("its finding is in this incident; now it was counted when it first came; 1 of 1")
     assert fired.revision == 1
+
+
+def test_facts_are_told_as_they_are_now_with_those_that_nobody_knows(account: Account) -> None:
+    (explained,) = explain_incident(account, "4be1", days=10_000).events
+    (lemon,) = [verdict for verdict in explained.verdicts if verdict.policy == "lemon"]
+    assert lemon.facts == Known({"node.lemon_score": 0}, ("capacity.spares",), 0.0)
+    assert "unless `node.lemon_score < 60` is true: node.lemon_score is 0" in lemon.reason
 
 
 def test_the_limit_that_holds_it_is_named_with_who_has_the_shares(account: Account) -> None:

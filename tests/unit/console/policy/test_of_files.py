@@ -128,6 +128,19 @@ def test_an_event_in_a_few_words_is_explained(tmp_path: Path, capsys: pytest.Cap
     assert lines[4:] == ["  1 others ask for something else (--all)"]
 
 
+def test_facts_are_stated_beside_an_event(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, unless="node.lemon_score < 60", examples=[])
+    file = tmp_path / "event.json"
+    file.write_text('{"kind": "gpu.xid", "attributes": {"xid": 79}}')
+    asked = ["policy", "explain", "--event", str(file), "--policies", str(tmp_path), "--fact"]
+    assert main([*asked, "node.lemon_score=20", "--fact", "facts.age_seconds=2"]) == 0
+    assert "facts (2 s old): node.lemon_score is 20" in capsys.readouterr().out
+    assert main([*asked, "node.lemon_score=high"]) == 1
+    assert "node.lemon_score is a whole number, not 'high'" in capsys.readouterr().err
+    assert main([*asked, "node.lemonscore=1"]) == 1
+    assert "there is no fact 'node.lemonscore'" in capsys.readouterr().err
+
+
 def test_all_policies_or_one_are_told_on_demand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,50 @@
+"""Facts for `relight policy explain`: those that a person states, or those that stand in the documents of a stack.
+
+Decides what of them can be used. It must not know what a fact means.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from functions.ports.facts import FactKey, FactReader
+from policies.contract.envelope import NodeIdentity
+from policies.contract.errors import BadInputError
+from policies.contract.events import FaultEvent, Scalar
+from policies.facts.registry import DOCUMENTS, FACTS
+from policies.facts.snapshot import Facts, ReadDocument, ReadFacts, StatedFacts
+
+
+def stated(texts: Iterable[str]) -> StatedFacts:
+    """Return the facts in *texts*, ``node.lemon_score=72``; BadInputError says what is none."""
+    return StatedFacts(dict(_stated(text) for text in texts))
+
+
+def _stated(text: str) -> tuple[str, Scalar]:
+    member, sign, value = text.partition("=")
+    fact = FACTS.get(member.strip())
+    if not sign or fact is None:
+        raise BadInputError(f"there is no fact {member.strip()!r}.", hint=f"Known: {', '.join(sorted(FACTS))}.")
+    try:
+        read = json.loads(value)
+    except ValueError:
+        read = None
+    if not isinstance(read, int | float) or not fact.holds(read):
+        raise BadInputError(f"{fact.member} is a {fact.type}, not {value!r}.", hint=f"Write {fact.member}=…")
+    return fact.member, read
+
+
+def read_facts(reader: FactReader, events: Sequence[FaultEvent], node: NodeIdentity, now: datetime) -> Facts:
+    """Return what the documents say that *events* of *node* may be asked about; what cannot be read is unknown."""
+    asked = {(name, kind.subject(event, node)) for event in events for name, kind in DOCUMENTS.items()}
+    keys = [FactKey(node.cluster, name, subject) for name, subject in sorted(asked, key=str) if subject is not None]
+    texts = reader.read(keys) if keys else {}
+    read: dict[tuple[str, str], ReadDocument] = {}
+    for key in keys:
+        text = texts.get(key)
+        try:
+            document = None if text is None else DOCUMENTS[key.document].parse(text)
+        except ValueError:
+            continue
+        read[key.document, key.subject] = ReadDocument(document, now)
+    return ReadFacts(read, now)
