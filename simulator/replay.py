@@ -58,6 +58,7 @@ class Replay:
         self._persons: list[Told] = list(reversed(question.recorded.answers()))
         self.coordination = Coordination(
             store=self.store,
+            facts=self.facts,
             rehearsal=self.rehearsal,
             sizes=self.nodes,
             switches=self.in_force.switches,

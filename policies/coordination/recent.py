@@ -4,6 +4,7 @@ Decides what is kept: the newest sign of each fault and node, for an hour, the n
 same findings always give the same document, in whatever order and however often. It must not know who asks.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -17,17 +18,27 @@ MOST_SIGNS = 512  # about 60 KiB
 
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:
     """Return *recent* with what *findings* tell; None when there is nothing to keep."""
-    signs = {(sign.fault, sign.instance): sign for sign in (recent.signs if recent else ())}
+    signs = list(recent.signs if recent else ())  # in order: a storm of a thousand nodes notes each of its findings
     for finding in findings:
-        sign = _sign(finding, now)
-        known = signs.get((sign.fault, sign.instance))
-        if not is_of_a_scope(finding.generation) and (known is None or sign > known):
-            signs[sign.fault, sign.instance] = sign
-    fresh = sorted((sign for sign in signs.values() if now - sign.at <= HOUR), key=lambda sign: (sign.at, sign))
-    kept = tuple(sorted(fresh[-MOST_SIGNS:]))
+        if not is_of_a_scope(finding.generation):
+            _put(signs, _sign(finding, now))
+    since = now - HOUR
+    fresh = [sign for sign in signs if sign.at >= since]
+    while len(fresh) > MOST_SIGNS:
+        fresh.remove(min(fresh, key=lambda sign: (sign.at, sign)))
+    kept = tuple(fresh)
     if recent is None:
         return Recent(cluster=cluster, signs=kept) if kept else None
     return recent if kept == recent.signs else recent.model_copy(update={"signs": kept})
+
+
+def _put(signs: list[Sign], sign: Sign) -> None:
+    """Put *sign* in its place among *signs*, in the place of an older one of the same fault and node."""
+    at = bisect_left(signs, sign[:2])
+    if at == len(signs) or signs[at][:2] != sign[:2]:
+        signs.insert(at, sign)
+    elif sign > signs[at]:
+        signs[at] = sign
 
 
 def _sign(finding: Finding, now: datetime) -> Sign:
