@@ -11,8 +11,10 @@ from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, ComponentType, Kind, Orchestrator, PolicyMode, Source
 from policies.coordination.plan import lay_out
+from policies.coordination.sparing import STILL_SERVES
 from policies.coordination.states import IncidentStatus
 from policies.evaluator import Delivery, evaluate
+from policies.facts.capacity import Capacity
 from policies.facts.snapshot import StatedFacts
 from policies.model import Example, Policy
 from policies.rulebook import AcceptedPolicy, compile_policies
@@ -59,7 +61,9 @@ def played(one: Policy, story: Example, ago: timedelta = timedelta(0)) -> list[F
             attributes=each.attributes,
         )
         sent = ParsedEnvelope(Envelope(node=node, spool_id="s", first_seq=seq, sent_at=moment, events=(seen,)))
-        outcome = evaluate([Delivery(sent, moment)], state=told, rulebook=book, now=moment)
+        outcome = evaluate(
+            [Delivery(sent, moment)], state=told, rulebook=book, now=moment, snapshot=StatedFacts(story.facts)
+        )
         told, made = outcome.state, [*made, *outcome.findings]
     return made
 
@@ -110,6 +114,37 @@ def test_in_a_pool_of_four_two_are_mended_at_once_and_the_third_says_why_it_wait
     answers = [table.answer(30 + n, ask(one.id)) for n, one in enumerate(table.incidents)]
     assert [each.verdict for each in answers] == ["act", "act", "parked"]
     assert "budget" in answers[-1].reason
+
+
+@replacing
+def test_a_degraded_node_is_not_given_up_where_no_capacity_is_and_a_dead_one_is(shipped: Policy) -> None:
+    told = played(armed(shipped), next(one for one in shipped.examples if one.findings))
+    table = DecisionTable()
+    table.capacity = Capacity(at=later(0), spares=0, reserved=8, reserved_free=0)
+    for one in told:
+        table.take(0, findings(one))
+    answer = table.answer(200, ask(table.incident.id))
+    if {one.kind for one in told} <= STILL_SERVES:
+        assert (answer.verdict, table.incident.acted) == ("parked", False)
+        assert "all 8 reserved slots are taken" in table.incident.timeline[-1].detail
+        assert table.incident.timeline[-1].alert == "page"
+    else:
+        assert answer.verdict == ("parked" if shipped.approval else "act")
+        assert "reserved" not in table.incident.reason
+
+
+def test_where_launches_are_refused_only_what_serves_no_more_is_given_up() -> None:
+    refused = Capacity(at=later(0), spares=0, reserved=0, reserved_free=0, refused_at=later(-60), refused="no capacity")
+    verdicts = {}
+    for name, kind in (
+        ("gpu-sram-threshold-exceeded", Kind.GPU_SRAM_THRESHOLD_EXCEEDED),
+        ("host-panic", Kind.HOST_PANIC),
+    ):
+        table = DecisionTable()
+        table.capacity = refused
+        table.take(0, findings(found_on(policy=armed(policies_by_name()[name]).plan(1), kind=kind)))
+        verdicts[name] = table.answer(200, ask(table.incident.id)).verdict
+    assert verdicts == {"gpu-sram-threshold-exceeded": "parked", "host-panic": "act"}
 
 
 @by_name
