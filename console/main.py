@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "node": "console.commands.node",
     "dlq": "console.commands.dlq",
     "policy": "console.commands.policy",
+    "archive": "console.commands.archive",
     "checkpoints": "console.commands.checkpoints",
 }
 """Command name -> module `console.commands.<name>`, which is a `Command`. The order is the order of the help."""
@@ -35,6 +36,7 @@ examples:
   relight policy lint my-policies/             are these good? Their examples are run; nothing is changed
   relight policy explain --event event.json    why each policy did or did not fire for it
   relight policy stop --reason "bad image"     nothing acts any more, at once
+  relight archive stats                        what the archive holds, day by day, and what is missing
   relight checkpoints inspect s3://bucket/run  which step a job would resume from, and why no newer one
 """
 

@@ -29,7 +29,6 @@ _ROW = re.compile(r"^\| (?P<role>\w+) \| (?P<sid>\w+) \| (?P<action>[\w:]+) \| (
 # (role, statement, action) as patterns → why a grant that no story uses stays. The first that fits counts.
 REASONS: tuple[tuple[str, str, str, str], ...] = (
     (".*", "KeepDropped(List)?", ".*", "Lambda puts a batch there that a mapping gives up after twelve hours"),
-    ("Triage", "Archive", ".*", "what comes by overflow while Kinesis refuses; told in tests/integration/archive"),
     ("Workflow", "LogDelivery", ".*", "Step Functions keeps the executions' log under it; the embedded AWS keeps none"),
     ("Sagemaker", ".*", ".*", "for SageMaker training jobs; told in tests/integration/sagemaker"),
     ("Coordinate", "SelfShadow", ".*", "a policy that acts too often puts itself in shadow; told in tests/contracts"),
