@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import cache, partial
 
 from agent.parsers.sighting import Sighting
+from agent.parsers.training import parse_training_line
 from functions.acts.act import Act, ActContext
 from functions.ports.policies import Head
 from policies.contract.decisions import FindingsMessage, RungReport
@@ -232,3 +233,25 @@ def stalled(rank: int, after: float = 0.0) -> list[Told]:
     part = Component(type=ComponentType.PROCESS, index=4000 + rank)
     attributes: dict[str, Scalar] = {"pid": 4000 + rank, "rank": rank, "state": "R", "phase": "train"}
     return [Told(Sighting(Kind.TRAINING_STALLED, Severity.ERROR, part, attributes), after, f"rank {rank} stands still")]
+
+
+def well_again(rank: int, after: float = 0.0) -> list[Told]:
+    """Return what an agent tells of a rank that beats again."""
+    part = Component(type=ComponentType.PROCESS, index=4000 + rank)
+    over: dict[str, Scalar] = {"of": Kind.TRAINING_STALLED.value}
+    return [Told(Sighting(Kind.CONDITION_CLEARED, Severity.INFO, part, over), after)]
+
+
+def hit_by(node: str) -> list[str]:
+    """Return the nodes whose ranks lose *node*."""
+    return [each for each in NODES if each != node]
+
+
+def following(number: int) -> list[Told]:
+    """Return what a node says whose ranks lost a peer: its first rank dies of that."""
+    lost = (
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1970, "
+        "remote process exited or there was a network error, NCCL version 2.20.5"
+    )
+    seen = [Told(one, 0.0, lost) for one in parse_training_line(lost)]
+    return [*seen, *ended(8 * number, 0.5, exit_code=1)]
