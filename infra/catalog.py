@@ -64,7 +64,7 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
         ),
         "archive": Plan(
             folder="archive",
-            size=Size(seconds=60, megabytes=1024),  # the largest batch takes about 100 MB
+            size=Size(seconds=60),  # the largest batch takes 0.3 s and 10 MB (measured with 2832 records, 6 MB)
             rights=pipeline.archive(lanes, tables, buckets),
             environment={**archive, **fleet},
         ),

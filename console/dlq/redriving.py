@@ -76,6 +76,7 @@ class Redriving:
             self.parts.clock,
             wish.again,
             wish.dry,
+            self.parts.stack.outputs.get("ArchiveFunction", ""),
         )
         if chosen:
             self._agree(wish, f"Send {len(chosen)} given-up batches back to where they failed?")

@@ -4,6 +4,7 @@ import argparse
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -161,6 +162,20 @@ def test_a_given_up_batch_goes_back_in_order(desk: Desk, capsys: pytest.CaptureF
     assert desk.run("redrive", "failures", "--yes", "--json") == 0
     assert answer(capsys)["redriven_before"] == 2
     assert len(desk.stream.records) == 3
+
+
+def test_a_given_up_batch_of_the_archive_goes_to_the_archive_alone(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = kinesis_batch("one", "i-1")
+    desk.stack = replace(
+        desk.stack, outputs={**desk.stack.outputs, "ArchiveFunction": batch.function.rpartition(":")[2]}
+    )
+    desk.drop(batch)
+    assert desk.run("redrive", "failures", "--yes") == 0
+    assert desk.stream.records == []
+    assert desk.targets.called == [(batch.function, batch.event)]
+    assert "1 records to outboxx" in capsys.readouterr().out
 
 
 def test_a_batch_that_half_fails_is_left_and_can_be_sent_again(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
