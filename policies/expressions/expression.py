@@ -115,9 +115,7 @@ def compile_expression(text: str) -> Expression:
     names = {path.member for path in paths(tokens) if is_member(path.member)}
     return Expression(
         text=text,
-        alternatives=tuple(
-            tuple((term, reader_of(term.path, names)) for term in (*one.terms, *one.present)) for one in alternatives
-        ),
+        alternatives=tuple(tuple((term, reader_of(term.path, names)) for term in one.asked) for one in alternatives),
         program=None if all(one.whole for one in alternatives) else cel.compile(text),
         members=tuple((name, reader_of(name, names)) for name in sorted(names)),
     )

@@ -4,14 +4,18 @@ Decides which terms of an expression are plain and what they say. A missing memb
 term makes a conjunction false even then, and one true alternative the whole true. A property test holds it against CEL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
 from typing import Any, Literal
 
 from policies.expressions.members import LISTS, is_member
 from policies.expressions.paths import closing, paths
 from policies.expressions.tokens import Token
+from policies.facts.registry import NUMBERS as FACT_NUMBERS
 
+_ORDERS: Mapping[str, Callable[[float, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 LARGEST_EXACT = 2**53  # beyond it CEL compares ints with doubles by rounding, Python exactly
 Literals = str | int | bool
 
@@ -35,12 +39,32 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Bound(Term):
+    """A number of which one knows that it is one, a fact, compared with a whole number: ``path op number``."""
+
+    op: str = "<"
+    number: int = 0
+
+    def holds(self, value: Any) -> bool:  # noqa: ANN401 - as above
+        """Say whether the member, which is there, keeps the bound."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return _ORDERS[self.op](value, self.number)
+
+
+@dataclass(frozen=True)
 class Conjunction:
     """The plain comparisons of one alternative, and the members it asks to be there; ``whole`` when that is all."""
 
     terms: tuple[Term, ...]
     whole: bool
     present: tuple[Term, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Term, ...]:
+        """All that can be answered plainly."""
+        return (*self.terms, *self.present, *self.bounds)
 
 
 def read_alternatives(tokens: Sequence[Token]) -> tuple[Conjunction, ...]:
@@ -59,7 +83,8 @@ def _read_conjunction(tokens: Sequence[Token]) -> Conjunction:
     terms = [_term(part) for part in parts]
     plain = tuple(term for term in terms if term is not None)
     present = tuple(term for part in parts if (term := _presence(part)) is not None)
-    return Conjunction(plain, len(plain) + len(present) == len(parts), present)
+    bounds = tuple(bound for part in parts if (bound := _bound(part)) is not None)
+    return Conjunction(plain, len(plain) + len(present) + len(bounds) == len(parts), present, bounds)
 
 
 def _unwrap(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -94,6 +119,18 @@ def _term(tokens: Sequence[Token]) -> Term | None:
             return _equality(tokens[:at], tokens[at + 1 :], negated=token.text == "!=")
         if token.is_op("in"):
             return _membership(tokens[:at], tokens[at + 1 :])
+    return None
+
+
+def _bound(tokens: Sequence[Token]) -> Bound | None:
+    """Return the bound that *tokens* set to a fact; what an event brings may be a text, and is left to CEL."""
+    for at, token in enumerate(tokens):
+        if token.is_op(*_ORDERS):
+            left, right = tokens[:at], tokens[at + 1 :]
+            for member, literal, op in ((left, right, token.text), (right, left, _TURNED[token.text])):
+                path, number = _member(member), _literal(literal)
+                if path in FACT_NUMBERS and type(number) is int:
+                    return Bound(path, negated=False, texts=frozenset(), flags=frozenset(), op=op, number=number)
     return None
 
 

@@ -31,7 +31,10 @@ PATHS = [
     "node.gpu_architecture",
     "node.instance_type",
     "node.in_maintenance",
+    "node.incidents_28d",
+    "node.hours_since_repair",
 ]
+FIGURES = ["node.incidents_28d", "node.hours_since_repair"]
 TEXTS = [
     "gpu.xid",
     "gpu.lost",
@@ -60,10 +63,13 @@ def _literal(value: str | int | bool) -> str:
 
 def _term(draw: st.DrawFn) -> str:
     path = draw(st.sampled_from(PATHS))
-    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains", "has"]))
+    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains", "has", "bound"]))
     operand = _literal(draw(LITERALS))
     if form == "in":
         return f"{path} in [{', '.join(map(_literal, draw(st.lists(LITERALS, max_size=4))))}]"
+    if form == "bound":
+        sides = [draw(st.sampled_from(FIGURES)), _literal(draw(st.integers(-3, 3) | st.integers(-(2**62), 2**62)))]
+        return draw(st.sampled_from(["<", "<=", ">", ">="])).join(draw(st.permutations(sides)))
     if form == "turned":
         return f"{operand} == {path}"
     if form == "contains":
@@ -111,7 +117,18 @@ def events(draw: st.DrawFn) -> FaultEvent:
 @st.composite
 def nodes(draw: st.DrawFn) -> NodeFacts:
     kind = draw(st.sampled_from(["p5.48xlarge", "p3.2xlarge", "m5.large", ""]))
-    snapshot = StatedFacts(draw(st.sampled_from([{}, {"node.in_maintenance": True}, {"node.in_maintenance": False}])))
+    snapshot = StatedFacts(
+        draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "node.in_maintenance": st.booleans(),
+                    "node.incidents_28d": st.integers(0, 3),
+                    "node.hours_since_repair": st.floats(0, 700) | st.sampled_from([0.0, 1.0, 2.0]),
+                },
+            )
+        )
+    )
     return NodeFacts(NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type=kind), snapshot)
 
 
@@ -149,6 +166,7 @@ def test_what_the_index_knows_beforehand_changes_no_answer(text: str, event: Fau
         'event.kind == "gpu.xid" && has(event.attributes.fatal) && event.attributes.fatal == true',
         "has(job.id)",
         'event.kind == "gpu.xid" || event.attributes.xid == 79',
+        'event.kind == "gpu.xid" && node.lemon_score >= 60 && 3 > node.hours_since_repair',
         '(event.kind == "gpu.xid" && event.attributes.xid == 79) || event.kind == "gpu.lost"',
     ],
 )
@@ -164,6 +182,9 @@ def test_plain_policies_need_no_cel(text: str) -> None:
         'event.kind == "gpu.xid" && (event.attributes.xid == 79 || event.count == 2)',
         '!(event.kind == "gpu.xid")',
         "!has(job.id)",
+        "event.count >= 2",
+        "node.lemon_score >= 59.5",
+        "node.lemon_score + 1 > 60",
         "has(node.network_path)",
         "node.in_maintenance",
         "event.attributes.ratio == 0.5",
