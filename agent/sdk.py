@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 # The policy that the stack gives out for nodes lets an agent put and ask nothing: such an answer is no failure.
 _DENIED = frozenset({"AccessDenied", "AccessDeniedException"})
+# The service knows the credentials not at all, or no more.
+_NOT_TAKEN = frozenset({
+    *("ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId"),
+    *("InvalidSignatureException", "SignatureDoesNotMatch", "UnrecognizedClientException"),
+})  # fmt: skip
+_STALE = "Its credentials are not good any more, or the node's clock is wrong: check both."
+_NONE = "Give the node an instance profile, or the pod a role, and let it reach the instance's metadata (hop limit 2)."
 _one_at_a_time = threading.Lock()  # what the SDK registers while it makes a client is no thread's own
 
 
@@ -78,11 +85,22 @@ def error_code(error: Exception) -> str:
 
 def explain_refusal(service: str, error: Exception) -> DependencyError:
     """Return *error* of the SDK as ours; an error that is not the SDK's is a bug and goes on as it is."""
-    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError  # noqa: PLC0415 - as above
+    from botocore.exceptions import (  # noqa: PLC0415 - as above
+        BotoCoreError,
+        ClientError,
+        CredentialRetrievalError,
+        HTTPClientError,
+        NoCredentialsError,
+        PartialCredentialsError,
+    )
 
     if isinstance(error, ClientError):
         code = error_code(error) or "an error"
-        return DependencyError(f"{service} answers {code}.", hint="Check the node's role, the name and the region.")
+        hint = _STALE if code in _NOT_TAKEN else "Check the node's role, the name and the region."
+        return DependencyError(f"{service} answers {code}.", hint=hint)
+    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
+        found = "there are no credentials" if isinstance(error, NoCredentialsError) else str(error).rstrip(".")
+        return DependencyError(f"{service} was not asked: {found}.", hint=_NONE)
     if isinstance(error, BotoCoreError | HTTPClientError):
         kind = type(error).__name__
         return DependencyError(f"{service} is not reached ({kind}).", hint="Check the network, the endpoint, the role.")

@@ -6,6 +6,8 @@ when that command runs, so that `relight agent` on a GPU node never loads what t
 
 import argparse
 import importlib
+import os
+import select
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -32,6 +34,7 @@ examples:
   relight agent parse --text kernel.log        what the agent would make of these lines
   relight incident list                        what is being done, and what waits for you
   relight node run i-0abc collect_evidence     keep a node's logs, stacks and counters
+  relight node maintenance i-0abc --for 2h     I work on it: nothing is done to it meanwhile
   relight dlq list                             what could not be handled, and why
   relight policy lint my-policies/             are these good? Their examples are run; nothing is changed
   relight policy explain --event event.json    why each policy did or did not fire for it
@@ -41,6 +44,7 @@ examples:
 """
 
 USAGE_ERROR = 2
+READER_GONE = 141  # what a shell shows of a program that SIGPIPE ended
 _INSTALL = "A node has what the agent needs only: run this where the repository is, after `make setup`."
 
 
@@ -57,7 +61,37 @@ class Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `relight` with these words (default: the process's own) and return its exit status."""
+    """Run `relight` with these words (default: the process's own) and return its exit status.
+
+    Whoever reads what it prints may have seen enough (`relight … | head`): that is no failure to show.
+    """
+    try:
+        try:
+            return _main(argv)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not _reader_has_gone():
+            raise
+        return READER_GONE
+
+
+def _reader_has_gone() -> bool:
+    """Whether standard output leads nowhere any more; what is left in it then goes nowhere in silence.
+
+    The kernel is asked, not the stream: of a large write that failed nothing is left to try again.
+    """
+    ends = select.poll()
+    ends.register(sys.stdout.fileno(), 0)  # POLLERR and POLLHUP are told unasked (poll(2))
+    if not ends.poll(0):
+        return False
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return True
+
+
+def _main(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _top_parser()
     args = parser.parse_args(words[:1])

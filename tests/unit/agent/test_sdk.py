@@ -5,7 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import (
+    ClientError,
+    CredentialRetrievalError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
 from moto import mock_aws
 
 from agent.sdk import error_code, explain_refusal, is_denied, make_client
@@ -48,6 +54,26 @@ def test_no_answer_has_no_code_and_is_not_a_denial() -> None:
     error = EndpointConnectionError(endpoint_url="https://kinesis")
     assert (error_code(error), is_denied(error)) == ("", False)
     assert "not reached" in explain_refusal("Kinesis", error).message
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (NoCredentialsError(), "there are no credentials"),
+        (PartialCredentialsError(provider="env", cred_var="AWS_SECRET_ACCESS_KEY"), "AWS_SECRET_ACCESS_KEY"),
+        (CredentialRetrievalError(provider="container-role", error_msg="timed out"), "container-role"),
+    ],
+)
+def test_who_has_no_credentials_is_not_sent_to_the_network(error: Exception, says: str) -> None:
+    told = explain_refusal("Kinesis", error)
+    assert says in told.message
+    assert "not reached" not in told.message
+    assert "instance profile" in told.hint
+    assert not is_denied(error)
+
+
+def test_credentials_that_are_no_longer_good_are_called_so() -> None:
+    assert "credentials are not good any more" in explain_refusal("Kinesis", answer("ExpiredTokenException")).hint
 
 
 def test_an_error_that_is_not_the_sdks_is_a_bug_and_goes_on_as_it_is() -> None:

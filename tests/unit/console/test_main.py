@@ -1,7 +1,9 @@
 import argparse
+import os
 import sys
 from importlib.metadata import version
 from types import ModuleType
+from typing import TextIO
 
 import pytest
 
@@ -90,3 +92,42 @@ def test_a_package_that_only_the_repository_has_is_named(
         return
     assert console.main([greet, "node-7"]) == 1
     assert f"relight greet: '{missing}' is not installed here" in capsys.readouterr().err
+
+
+def open_pipe_without_a_reader(monkeypatch: pytest.MonkeyPatch) -> TextIO:
+    reads, writes = os.pipe()
+    os.close(reads)
+    stream = os.fdopen(writes, "w")
+    monkeypatch.setattr(sys, "stdout", stream)
+    return stream
+
+
+@pytest.mark.parametrize("words", [["greet", "node-7"], ["greet", "--help"], ["--help"], []])
+def test_a_reader_who_has_seen_enough_is_no_failure_to_show(
+    greet: str, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert greet
+    stream = open_pipe_without_a_reader(monkeypatch)
+    assert console.main(words) == 141
+    stream.close()  # the interpreter does it at its end, and would tell of it
+    assert capsys.readouterr().err == ""
+
+
+def test_a_command_that_prints_more_than_a_pipe_holds_ends_when_nobody_reads(
+    greet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = open_pipe_without_a_reader(monkeypatch)
+    assert console.main([greet, "node-7" * 40_000]) == 141
+    stream.close()
+
+
+def test_another_pipe_that_breaks_is_a_failure(greet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_self: _Greet, _args: argparse.Namespace) -> int:
+        raise BrokenPipeError(32, "the agent's socket")
+
+    monkeypatch.setattr(_Greet, "run", run)
+    reads, writes = os.pipe()
+    with os.fdopen(reads), os.fdopen(writes, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(BrokenPipeError):
+            console.main([greet, "node-7"])
