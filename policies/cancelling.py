@@ -67,11 +67,13 @@ class Cancelling:
     def _tell(self, key: str, policy: str, node: NodeIdentity | None) -> Cancellation:
         assert node is not None, "somebody said it"
         moment, event_id, kind = self.state.cancelled[key]
+        component = key.partition("|")[2]
         return Cancellation(
             policy=policy,
             generation=generation_of(node.instance_id),
             at=datetime.fromtimestamp(moment / 1000, UTC),
             event_id=event_id,
-            component=key.partition("|")[2],
+            component=component,
+            also=self.state.names_of(component),
             text=kind,
         )

@@ -75,8 +75,10 @@ class Dwelling:
         if component is None or component.uuid is None or rule.per_node:
             return [own]
         others = ((key, self.state.dwell(key).newest) for key in self.state.dwells if key.startswith(f"{rule.name}|"))
-        same = [key for key, newest in others if newest and (newest[5] or {}).get("uuid") == component.uuid]
-        return [own, *(key for key in same if key != own)]
+        same = {key for key, newest in others if newest and (newest[5] or {}).get("uuid") == component.uuid}
+        pci = self.state.gpu_at(component.uuid)
+        same |= {f"{rule.name}|{component.type}:{pci}"} & {*self.state.dwells} if pci else set()
+        return [own, *sorted(same - {own})]
 
     def findings(self, now: datetime, known: Facts) -> list[Finding]:
         """Return those that have held for so long and were not told, with what is *known* of what they ask."""

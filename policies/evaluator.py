@@ -17,6 +17,7 @@ from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
 from policies.contract.recoveries import ended_by
 from policies.contract.restraints import Cancellation
+from policies.contract.vocabulary import ComponentType
 from policies.contributions import contribute, group
 from policies.dwelling import Dwelling
 from policies.expressions.expression import Expression, Unanswered
@@ -132,6 +133,9 @@ class _Work:
 
     def _meet(self, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime) -> None:
         rulebook = self.rulebook
+        part = event.component
+        if part is not None and part.uuid is not None and part.pci is not None and part.type is ComponentType.GPU:
+            self.state.name_gpu(part.pci, part.uuid, moment)
         if rulebook.may_end and rulebook.is_news(event.kind):  # hardly any is
             over = ended_by(event)
             if over and rulebook.lasting:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from policies.alike import newest_values
+from policies.contract.parts import gpu_names
 from policies.dwell import Dwell
 from policies.sequences import Sequences
 from policies.windows import LATENESS_MS, Counter
@@ -20,6 +21,7 @@ MOST_SPOOLS = 16
 MOST_COUNTERS = 256
 MOST_DWELLS = 32
 MOST_CANCELLED = 32
+MOST_GPUS = 16
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # bytes; a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 _PLAIN = 3  # parts of a counter for which nothing lasts
@@ -36,6 +38,7 @@ class NodeState:
         self._counters: Document = known.get("c", {})
         self._dwells: Document = known.get("d", {})
         self.cancelled: Document = known.get("x", {})  # what took reasons away: policy and part -> when, by what
+        self._gpus: Document = known.get("g", {})  # address -> when it was last told with its UUID, that
         self._touched_spools: dict[str, Sequences] = {}
         self.touched_counters: dict[str, Counter] = {}
         self._touched_dwells: dict[str, Dwell] = {}
@@ -76,6 +79,23 @@ class NodeState:
         if known is None:
             known = self._touched_dwells[key] = Dwell(self._dwells.get(key))
         return known
+
+    def name_gpu(self, pci: str, uuid: str, moment: int) -> None:
+        """Note that the GPU at *pci* has that *uuid*; one that was exchanged has another later."""
+        told = [moment, uuid]
+        known = self._gpus.get(pci)
+        if known is None or told > known:
+            self._gpus[pci] = told
+
+    def gpu_at(self, uuid: str) -> str | None:
+        """Return the address of the GPU with that *uuid*."""
+        return next((pci for pci, (_moment, known) in self._gpus.items() if known == uuid), None)
+
+    def names_of(self, component: str) -> tuple[str, ...]:
+        """Return the names that a GPU has besides those in the key *component*."""
+        named = gpu_names(component)
+        pairs = ({pci, uuid} for pci, (_moment, uuid) in self._gpus.items())
+        return tuple(sorted({name for pair in pairs if pair & named for name in pair - named})) if named else ()
 
     def counts_for(self, policy: str) -> bool:
         """Whether anything is counted, or has to last, for *policy*."""
@@ -118,6 +138,8 @@ class NodeState:
             document["d"], lost = self._dump_dwells(reference, horizons)
         if self.cancelled:
             document["x"] = _late_enough(self.cancelled, reference)
+        if self._gpus:
+            document["g"] = _last_told(self._gpus)
         raw = _encode(document)
         while len(raw) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
@@ -144,9 +166,15 @@ def _late_enough(cancelled: Document, reference: int) -> Document:
     return {key: told for told, key in sorted(kept, reverse=True)[:MOST_CANCELLED]}
 
 
+def _last_told(gpus: Document) -> Document:
+    if len(gpus) <= MOST_GPUS:
+        return gpus
+    return dict(sorted(gpus.items(), key=lambda one: (one[1], one[0]))[-MOST_GPUS:])
+
+
 def _encode(document: Document) -> bytes:
     """Return *document* with the names of its parts in order; within them, all is in an order of its own."""
-    return to_json({part: _in_order(document[part]) for part in ("c", "d", "s", "v", "x") if part in document})
+    return to_json({part: _in_order(document[part]) for part in ("c", "d", "g", "s", "v", "x") if part in document})
 
 
 def _in_order(part: Any) -> Any:  # noqa: ANN401 - the version is a number

@@ -36,6 +36,7 @@ class Cancellation(Model):
     at: Moment
     event_id: str
     component: str = ""
+    also: tuple[str, ...] = ()  # the other names of that GPU, where the node told of both
     text: str = ""  # for people
 
 

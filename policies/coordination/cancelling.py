@@ -7,6 +7,7 @@ that comes later is noted, since what was begun is not undone half-way. It must 
 from datetime import datetime
 
 from policies.contract.decisions import FindingsMessage, generation_of
+from policies.contract.parts import is_same_part
 from policies.contract.restraints import Cancellation
 from policies.coordination import leases
 from policies.coordination.about_runs import is_of_a_run
@@ -68,5 +69,6 @@ def _ending(lease: Lease | None, note: FindingNote) -> Cancellation | None:
 
 
 def _ends(told: Cancellation, note: FindingNote) -> bool:
-    same = told.policy == note.policy and told.component in {"", note.component}
-    return same and note.observed_at <= told.at
+    if told.policy != note.policy or note.observed_at > told.at:
+        return False
+    return not told.component or is_same_part(told.component, note.component, told.also)

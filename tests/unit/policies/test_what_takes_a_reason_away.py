@@ -52,6 +52,46 @@ def test_a_healthy_observation_takes_the_reason_of_a_probe_from_the_same_part_on
     assert sorted(told(found)) == sorted([(GPU.key, "gpu.reset"), (OTHER_GPU.key, "gpu.reset")])
 
 
+NAMED = GPU.model_copy(update={"uuid": "GPU-1f0c"})
+BY_UUID = GPU.model_copy(update={"uuid": "GPU-1f0c", "pci": None})
+
+
+def test_a_reset_that_names_the_gpu_by_its_uuid_is_told_with_its_address_once_an_event_named_both() -> None:
+    both = event(3, 1, xid=None, kind=Kind.GPU_ECC_CORRECTED, component=NAMED)
+    found = judge(delivery(event()), delivery(both), delivery(reset(component=BY_UUID)), rulebook=PROBE, now=6)
+    (one,) = found.cancellations
+    assert (one.component, one.also) == (BY_UUID.key, (GPU.pci,))
+    first = judge(delivery(both), rulebook=PROBE, now=2)
+    later = judge(delivery(event()), delivery(reset(component=BY_UUID)), state=first.state, rulebook=PROBE, now=6)
+    assert [one.also for one in later.cancellations] == [(GPU.pci,)]
+
+
+def test_a_gpu_that_was_exchanged_goes_by_its_new_uuid() -> None:
+    old = event(3, 1, xid=None, kind=Kind.GPU_ECC_CORRECTED, component=NAMED)
+    new = event(4, 2, xid=None, kind=Kind.GPU_ECC_CORRECTED, component=NAMED.model_copy(update={"uuid": "GPU-2222"}))
+    for order in ((old, new), (new, old)):
+        state = judge(*map(delivery, order), rulebook=PROBE, now=3).state
+        found = judge(delivery(event()), delivery(reset(component=BY_UUID)), state=state, rulebook=PROBE, now=6)
+        assert [one.also for one in found.cancellations] == [()]
+
+
+def test_a_reset_by_uuid_ends_how_long_a_fault_at_an_address_has_held() -> None:
+    book = rules(policy(**{"for": "60s"}))
+    both = event(3, 1, xid=None, kind=Kind.GPU_ECC_CORRECTED, component=NAMED)
+    told = judge(delivery(event()), delivery(both), delivery(reset(1, 5, BY_UUID)), rulebook=book, now=6)
+    assert judge(delivery(sent=90, arrived=90), state=told.state, rulebook=book, now=90).findings == ()
+    unknown = judge(delivery(event()), delivery(reset(1, 5, BY_UUID)), rulebook=book, now=6)
+    assert len(judge(delivery(sent=90, arrived=90), state=unknown.state, rulebook=book, now=90).findings) == 1
+
+
+def test_the_names_of_gpus_have_a_bound() -> None:
+    parts = [GPU.model_copy(update={"pci": f"0000:{n:02x}:00", "uuid": f"GPU-{n:032x}"}) for n in range(200)]
+    many = [event(n, n, xid=None, kind=Kind.GPU_ECC_CORRECTED, component=part) for n, part in enumerate(parts)]
+    state = judge(delivery(*many), rulebook=PROBE, now=201).state
+    assert (f"GPU-{199:032x}" in state, f"GPU-{100:032x}" in state) == (True, False)
+    assert len(state) < 2500
+
+
 def test_a_latched_policy_asks_for_none() -> None:
     found = judge(delivery(event()), delivery(reset()), rulebook=rules(policy(evidence="latched")), now=7)
     assert found.cancellations == ()

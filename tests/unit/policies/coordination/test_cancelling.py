@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.contract.decisions import AnyMessage, FindingsMessage
+from policies.contract.events import Component
 from policies.contract.restraints import ApproveMessage, Cancellation
-from policies.contract.vocabulary import Action
+from policies.contract.vocabulary import Action, ComponentType
 from policies.coordination.leases import MOST_CANCELLED, cancel, nobodys
 from policies.coordination.snapshot import Keys
 from policies.coordination.states import IncidentStatus
@@ -51,6 +52,16 @@ def test_what_was_cancelled_before_it_was_heard_of_is_cleared_as_well() -> None:
     table.take(5, findings(finding(seen=at(3))))
     assert table.answer(26, ask(table.incident.id)).verdict == "closed"
     assert table.incident.outcome == "cleared"
+
+
+@pytest.mark.parametrize(("also", "verdict"), [(("0000:4b:00",), "closed"), ((), "act")])
+def test_a_reset_by_uuid_clears_a_fault_at_the_address_of_that_gpu(also: tuple[str, ...], verdict: str) -> None:
+    at_address = finding().model_copy(update={"component": Component(type=ComponentType.GPU, pci="0000:4b:00")})
+    table = settling(findings(at_address))
+    (told,) = over(4, component="gpu:GPU-1f0c").cancellations
+    by_uuid = told.model_copy(update={"also": also})
+    table.take(5, FindingsMessage(cluster=CLUSTER, findings=(), cancellations=(by_uuid,)))
+    assert table.answer(21, ask(table.incident.id)).verdict == verdict
 
 
 def test_a_fault_that_comes_after_stands() -> None:
