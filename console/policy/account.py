@@ -12,7 +12,7 @@ from typing import Protocol
 from console.incident.finding import Wish, find_all, find_one
 from console.incident.parts import IncidentError, Parts
 from console.incident.ports import Incidents
-from console.policy.facts import read_facts
+from console.policy.facts import read_facts, why_in_hand
 from functions.ports.facts import FactReader
 from functions.ports.policies import PolicyHeads
 from functions.ports.triage import NodeKey, NodeStates
@@ -69,11 +69,15 @@ class Account:
 
 @dataclass(frozen=True)
 class Told:
-    """One incident, its events (newest first) as each policy sees them, and where its limits stand."""
+    """One incident, its events (newest first) as each policy sees them, and where its limits stand.
+
+    ``in_hand`` says who has its node in hand now, and why; empty when nobody has.
+    """
 
     incident: Incident
     events: Sequence[Explained]
     limits: Sequence[LimitStanding]
+    in_hand: str = ""
 
 
 def explain_incident(account: Account, wanted: str, days: int) -> Told:
@@ -104,7 +108,8 @@ def _told(account: Account, incident: Incident) -> Told:
         look_back(event, incident.node, state=state, world=world, now=now, windows=counted.windows) for event in events
     ]
     limits = limit_standings(incident, counted.budgets, now)
-    return Told(incident, [_with_findings(each, incident) for each in explained], limits)
+    in_hand = why_in_hand(account.facts, incident.node, now)
+    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand)
 
 
 def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozenset[str]:

@@ -11,6 +11,7 @@ from functions.ports.facts import FactKey, FactReader
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import BadInputError
 from policies.contract.events import FaultEvent, Scalar
+from policies.facts.maintenance import MAINTENANCE, read_maintenance, why_in_maintenance
 from policies.facts.registry import DOCUMENTS, FACTS
 from policies.facts.snapshot import Facts, ReadDocument, ReadFacts, StatedFacts
 
@@ -48,3 +49,11 @@ def read_facts(reader: FactReader, events: Sequence[FaultEvent], node: NodeIdent
             continue
         read[key.document, key.subject] = ReadDocument(document, now)
     return ReadFacts(read, now)
+
+
+def why_in_hand(reader: FactReader, node: NodeIdentity, now: datetime) -> str:
+    """Return who has *node* in hand, until when and why; empty when nobody has."""
+    key = FactKey(node.cluster, MAINTENANCE.name, node.instance_id)
+    text = reader.read([key]).get(key)
+    found = read_maintenance(text) if text is not None else None
+    return f"{node.instance_id} {why_in_maintenance(found)}" if found and now < found.until else ""

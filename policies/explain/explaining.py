@@ -27,6 +27,7 @@ from policies.explain.known import known_of
 from policies.explain.standing import Standing, standing_of, wide_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.expressions.members import NodeFacts
+from policies.facts.maintenance import MEMBER as IN_MAINTENANCE
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.findings import scope_of
 from policies.node_state import NodeState
@@ -173,7 +174,7 @@ class _After:
         if policy.name in self.cancelled and not mine:
             outcome, reason = Outcome.CANCELS, "it takes the reason away: what settles for it is called off"
         again = "it was counted when it first came; " if known and standing and not mine else ""
-        then = tuple(self._then(finding) for finding in mine)
+        then = tuple(self._then(finding, event) for finding in mine)
         known_facts = known_of(rule.facts, event, node)
         return Verdict(
             policy.name,
@@ -203,11 +204,16 @@ class _After:
         scope = "node" if rule.per_node else scope_of(component)
         return standing_of(state, rule, scope, self.now, _value(rule, event, node))
 
-    def _then(self, finding: Finding) -> str:
+    def _in_hand(self, finding: Finding, event: FaultEvent | None) -> str:
+        """Coordinate looks for itself, and knows who has the node and why; here it is what facts say."""
+        known = event is not None and self.world.facts.read(IN_MAINTENANCE, event, finding.node)
+        return f"{finding.node.instance_id} is in maintenance" if known is True else ""
+
+    def _then(self, finding: Finding, event: FaultEvent | None) -> str:
         rules = self.world.rules_for(finding.node.cluster)
         layout = lay_out_finding(finding, rules)
-        switched = self.world.switches.why_not(finding.policy.name)
-        reason = why_nobody_acts(finding, layout, switched, self.now)
+        held = self.world.switches.why_not(finding.policy.name) or (layout.acts and self._in_hand(finding, event)) or ""
+        reason = why_nobody_acts(finding, layout, held, self.now)
         if reason:
             return f"it is recorded: {reason}"
         waits = f"after {finding.policy.settle_seconds:g} s " if finding.policy.settle_seconds else ""

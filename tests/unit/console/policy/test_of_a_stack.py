@@ -38,6 +38,7 @@ from policies.evaluator import evaluate
 from policies.explain.known import Known
 from policies.explain.verdicts import Outcome
 from policies.facts.history import History
+from policies.facts.maintenance import Maintenance
 from tests.tools.envelopes import NOW, delivery, event, node, rules
 from tests.tools.envelopes import policy as made
 from tests.tools.tables import create_policies_table, create_tables
@@ -169,10 +170,21 @@ def test_it_is_printed_for_people_and_for_machines(account: Account, capsys: pyt
     told = capsys.readouterr().out
     assert told.startswith("incident 4be14be14be1 parked: lost-gpu, node-of-i-1 (i-1): budget replacements#cluster")
     assert "  limit         replacements#cluster: 2 of 2 within 600 s: it holds this one back" in told
+    assert "  its node      i-1 is in maintenance: its document cannot be read" in told
     assert "  fired         lost-gpu (active, revision 1)" in told
     assert of_incident(account, "4be1", 10_000, Wanted(as_json=True)) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["incident"]["reason"], found["limits"][0]["taken"]) == ("budget replacements#cluster is used up", 2)
+
+
+def test_who_has_its_node_in_hand_is_told_with_why_and_until_when(account: Account) -> None:
+    key, until = FactKey(CLUSTER, "maintenance", node().instance_id), account.clock() + timedelta(hours=2)
+    word = Maintenance(until=until, by="ann", why="new NIC")
+    account.facts.keep(key, word.to_json(), LATER)  # type: ignore[attr-defined]
+    told = explain_incident(account, "4be1", days=10_000)
+    assert told.in_hand == f"i-1 is in maintenance until {until:%Y-%m-%d %H:%M} UTC, by ann: new NIC"
+    account.facts.keep(key, word.model_copy(update={"until": NOW}).to_json(), LATER)  # type: ignore[attr-defined]
+    assert explain_incident(account, "4be1", days=10_000).in_hand == ""
 
 
 def test_a_nodes_incidents_are_listed_and_the_newest_is_explained(

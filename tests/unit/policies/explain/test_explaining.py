@@ -302,6 +302,17 @@ def test_the_facts_that_were_asked_for_are_told_and_those_that_nobody_knows() ->
     )
 
 
+def test_while_a_person_has_the_node_in_hand_what_fires_is_recorded_and_what_only_tells_is_told() -> None:
+    known = StatedFacts({"node.in_maintenance": True})
+    fired = only([delivery(event())], policy(), facts=known)
+    assert fired.fired
+    assert fired.then == ("it is recorded: decided: isolate, replace_node; i-1 is in maintenance",)
+    telling = only([delivery(event())], policy(do=["alert"]), facts=known)
+    assert telling.then == ("it is recorded: decided: alert",)
+    free = only([delivery(event())], policy(), facts=StatedFacts({"node.in_maintenance": False}))
+    assert free.then[0].startswith("it opens an incident")
+
+
 def test_a_policy_that_asks_for_no_facts_tells_of_none() -> None:
     verdict = only([delivery(event())])
     assert verdict.facts is None
