@@ -16,7 +16,6 @@ from policies.evaluator import Delivery, evaluate
 from policies.explain.explaining import Explained, World, explain, look_back
 from policies.explain.reading import deliveries_in
 from policies.explain.verdicts import Outcome, Verdict
-from policies.facts.snapshot import StatedFacts
 from policies.model import Policy
 from policies.node_state import UNREADABLE
 from policies.rulebook import AcceptedPolicy, compile_policies
@@ -279,41 +278,3 @@ def test_explain_fires_what_triage_finds(policies: list[Policy], story: list[tup
             asked = verdict.outcome in {Outcome.FIRED, Outcome.TOLD, Outcome.WAITS}
             assert asked <= (verdict.when is not None and verdict.when.answer is True)
             assert not verdict.standing or (verdict.outcome is not Outcome.WAITS or not verdict.standing.is_reached)
-
-
-LEMON = policy(unless="node.lemon_score < 60", when='event.kind == "gpu.xid" && capacity.spares > 0')
-
-
-def test_the_facts_that_were_asked_for_are_told_and_those_that_nobody_knows() -> None:
-    known = StatedFacts({"node.lemon_score": 72, "capacity.spares": 2, "facts.age_seconds": 3})
-    fired = only([delivery(event())], LEMON, facts=known)
-    assert fired.fired
-    assert str(fired.facts) == "facts (3 s old): capacity.spares is 2, node.lemon_score is 72"
-    assert fired.findings[0].facts == {"node.lemon_score": 72, "capacity.spares": 2, "facts.age_seconds": 3.0}
-    spared = only([delivery(event())], LEMON, facts=StatedFacts({"node.lemon_score": 12, "capacity.spares": 2}))
-    assert (spared.outcome, spared.reason) == (
-        Outcome.EXCEPTED,
-        "unless `node.lemon_score < 60` is true: node.lemon_score is 12",
-    )
-    blind = only([delivery(event())], LEMON)
-    assert (blind.outcome, str(blind.facts)) == (
-        Outcome.UNANSWERED,
-        "facts: not known: capacity.spares, node.lemon_score",
-    )
-
-
-def test_while_a_person_has_the_node_in_hand_what_fires_is_recorded_and_what_only_tells_is_told() -> None:
-    known = StatedFacts({"node.in_maintenance": True})
-    fired = only([delivery(event())], policy(), facts=known)
-    assert fired.fired
-    assert fired.then == ("it is recorded: decided: isolate, replace_node; i-1 is in maintenance",)
-    telling = only([delivery(event())], policy(do=["alert"]), facts=known)
-    assert telling.then == ("it is recorded: decided: alert",)
-    free = only([delivery(event())], policy(), facts=StatedFacts({"node.in_maintenance": False}))
-    assert free.then[0].startswith("it opens an incident")
-
-
-def test_a_policy_that_asks_for_no_facts_tells_of_none() -> None:
-    verdict = only([delivery(event())])
-    assert verdict.facts is None
-    assert verdict.document()["facts"] is None
