@@ -6,31 +6,42 @@
   relight policy list                         every policy of the table: mode, revision, verdict on the last edit
   relight policy list my-policies/ --json     those of a folder: kinds, actions, limits, examples, problems
   relight policy show NAME                    one policy as it is in force, and what is wrong with its last edit
+  relight policy show NAME --revision 3       as it was
+  relight policy history NAME                 its revisions: who, when, why, what changed
+  relight policy diff my-policies/            files against the table, field by field (exit 1: they differ)
+  relight policy diff NAME --revision 3..5    two revisions; without --revision: the item and what is in force
   relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0abc --last the same for the newest incident of a node
-  relight policy push FILE_OR_DIR...          write them as live items; the guard puts good ones into force
+  relight policy pull --to my-policies/       what stands in the table as files; a file that was edited stays
+  relight policy push my-policies/ --dry-run  what would change, field by field
+  relight policy push my-policies/            write them as live items; the guard puts good ones into force
+  relight policy push my-policies/ --prune    and turn off what was pushed from this folder and is no more in it
   relight policy push DIR --mode shadow       the same, but none of them acts yet
-  relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
+  relight policy rollback NAME                back to the revision before (--to N: to that one), byte for byte
   relight policy set-mode NAME active         one policy: active, shadow or off; ends the shadow it put itself in
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
   relight policy start                        policies act again as they say
 
 The table's name is POLICIES_TABLE, or --table; explain finds the tables by --stack. Without FILE_OR_DIR, lint, test and
-push take the policies that come along. An event is an envelope or an event of an agent as JSON (- reads standard
-input), or a few words: {"kind": "gpu.xid", "attributes": {"xid": 79}}. Exit status: 0 done, 1 not, 2 asked wrongly.
+push take the policies that come along. A push writes over nobody's edit: what somebody changed in the table since the
+folder last saw it (`.relight-table.json` beside the files) is shown, and nothing is written; pull first, or --force. An
+event is an envelope or an event of an agent as JSON (- reads standard input), or a few words: {"kind": "gpu.xid",
+"attributes": {"xid": 79}}. Exit status: 0 done, 1 not, 2 asked wrongly.
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.backtest.arguments import add_arguments as add_backtest
+from console.policy import table_commands
 from console.stack_commands import common_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from console.policy.pushing import Gate
     from functions.adapters.policies import DynamoPolicies
 
 FAILED, USAGE_ERROR = 1, 2
@@ -41,42 +52,14 @@ SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, text in (
-        ("lint", "check policies"),
-        ("test", "run the examples of policies"),
-        ("push", "write policies as live items"),
-    ):
+    for name, text in (("lint", "check policies"), ("test", "run the examples of policies")):
         action = actions.add_parser(name, help=text)
         action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[SHIPPED], help=_PATHS)
-        if name == "push":
-            action.add_argument("--mode", choices=["active", "shadow", "off"], help="instead of what the files say")
-            _add_editor(action)
-            _add_table(action)
-        else:
-            action.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
+        action.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
         if name == "lint":
             action.add_argument("--strict", action="store_true", help="fail for a warning as well")
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
-    add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
-    for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
-        action = actions.add_parser(name, help=text)
-        action.add_argument("--reason", default="", help="why, for whoever is paged")
-        _add_editor(action)
-        _add_table(action)
-    setting = actions.add_parser("set-mode", help="one policy's mode; also ends the shadow it put itself in")
-    setting.add_argument("name", metavar="NAME", help="as `relight policy list` shows it")
-    setting.add_argument("mode", choices=["active", "shadow", "off"])
-    setting.add_argument("--reason", default="", help="why, for whoever looks later")
-    setting.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="for the guard's verdict (60)")
-    _add_editor(setting)
-    _add_table(setting)
-    listing = actions.add_parser("list", help="every policy in one line")
-    listing.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="of files, not of the table")
-    listing.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    _add_table(listing)
-    show = actions.add_parser("show", help="one policy in full")
-    show.add_argument("name", metavar="NAME", help="as `relight policy list` shows it")
-    _add_table(show)
+    table_commands.add_arguments(actions.add_parser, SHIPPED, _PATHS)
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
@@ -97,15 +80,6 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--policy", default="", metavar="NAME", help="only this one")
     parser.add_argument("--all", action="store_true", help="those too that ask for something else")
-
-
-def _add_editor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--edited-by", default=os.environ.get("USER", "unknown"), help="who it is (default: you)")
-
-
-def _add_table(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--table", default=os.environ.get("POLICIES_TABLE"), help="default: POLICIES_TABLE")
-    parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -164,36 +138,16 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _of_table(args: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
-    from console.policy import editing
-    from console.policy.files import files_of
-
     if not args.table:
         return _complain(
             "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table."
         )
-    policies, now = _policies(args), datetime.now(UTC)
-    if args.action == "push":
-        return editing.push_files(files_of(args.paths), policies, mode=args.mode, edited_by=args.edited_by, now=now)
-    if args.action == "list":
-        return editing.list_table(policies, as_json=args.json)
-    if args.action == "show":
-        return editing.show(policies, args.name)
-    if args.action == "set-mode":
-        return _set_mode(args, policies)
-    return editing.switch(args.action, policies, reason=args.reason, edited_by=args.edited_by, now=now)
+    return table_commands.run(args, _policies(args), _gates(args))
 
 
-def _set_mode(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
-    import time
-    from datetime import UTC, datetime
-    from functools import partial
-
-    from console.policy.mode_setting import Wish, set_mode
-
-    wish = Wish(args.name, args.mode, args.edited_by, args.reason, args.wait)
-    return set_mode(policies, wish, clock=partial(datetime.now, UTC), pause=time.sleep)
+def _gates(_args: argparse.Namespace) -> "Sequence[Gate]":
+    """Return who may refuse a push before anything is written."""
+    return ()
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":

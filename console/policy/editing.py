@@ -1,20 +1,17 @@
-"""`relight policy push`, `list`, `show`, `stop` and `start` on the policies table."""
+"""`relight policy list`, `show`, `stop` and `start` on the policies table."""
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.policy.files import NO_FILES, read
-from console.policy.linting import is_good, tell
+from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
-from functions.adapters.policies import push
-from policies.contract.times import format_time
-from policies.coordination.switches import EVERYTHING, stop_of
-from policies.lint.lint import lint
-from policies.yaml_text import read_yaml
+from console.policy.past import document_of
+from console.policy.yaml_writing import as_yaml
+from functions.ports.policies import Edit, Head
+from policies.coordination.switches import EVERYTHING, SelfShadow, stop_of
 
 if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
@@ -27,25 +24,6 @@ SWITCHED = {
 }
 
 
-def push_files(
-    files: Sequence[Path], policies: "DynamoPolicies", *, mode: str | None, edited_by: str, now: datetime
-) -> int:
-    """Write the policies in *files* as live items unless anything is wrong with one of them."""
-    linted = lint(read(files))
-    tell(linted)
-    if not files or len(linted) != len(files) or not all(is_good(each) for each in linted):
-        print(f"relight policy: {'nothing' if files else f'{NO_FILES} Nothing'} was written.", file=sys.stderr)
-        return FAILED
-    read_again = [read_yaml(each.written.text) for each in linted]
-    documents = [dict(each) for each in read_again if isinstance(each, dict)]
-    if mode:
-        documents = [{**document, "mode": mode} for document in documents]
-    changed = push(policies, documents, edited_by=edited_by, now=now)
-    for document in documents:
-        print(f"{'written  ' if document['name'] in changed else 'unchanged'}  {document['name']}")
-    return 0
-
-
 def switch(action: str, policies: "DynamoPolicies", *, reason: str, edited_by: str, now: datetime) -> int:
     """Stop everything, or start it again."""
     item = {
@@ -53,7 +31,7 @@ def switch(action: str, policies: "DynamoPolicies", *, reason: str, edited_by: s
         "mode": "off" if action == "stop" else "active",
         **({"reason": reason} if reason else {}),
     }
-    policies.put_live({**item, "edited_by": edited_by, "edited_at": format_time(now)})
+    policies.put_live(live_item(item, Editor(edited_by, now)))
     print(SWITCHED[action])
     return 0
 
@@ -85,19 +63,21 @@ def _row(policies: "DynamoPolicies", name: str) -> dict[str, Any]:
     return of_document(head.document, {**known, "mode": head.mode.value, "revision": head.revision})
 
 
-def show(policies: "DynamoPolicies", name: str) -> int:
+def show(policies: "DynamoPolicies", name: str, *, as_json: bool) -> int:
     """Print one policy as it is in force, and what is wrong with its last edit."""
-    import yaml
-
     head, verdict = policies.head(name), _verdict(policies, name)
     if head is None and policies.live(name) is None:
         print(f"relight policy: there is no policy {name}; `relight policy list` names them.", file=sys.stderr)
         return FAILED
+    shadow = policies.self_shadows.find(name)
+    shadow = shadow if shadow and shadow.lifted_at is None else None
+    if as_json:
+        print(json.dumps(_shown(name, head, verdict, shadow), ensure_ascii=False, indent=1, default=int))
+        return 0
     if head is not None:
-        print(f"# revision {head.revision}, {head.mode}")
-        print(yaml.safe_dump(json.loads(head.document), sort_keys=False, allow_unicode=True, width=110), end="")
+        print(f"# revision {head.revision}, {head.mode}{_by(head.edit)}")
+        print(as_yaml(document_of(head)), end="")
     print(f"# the item: {_status(verdict)}")
-    shadow = policies.self_shadows.all().get(name)
     if shadow:
         print(
             f"# it put itself in shadow: {shadow.told} (incident {shadow.incident});"
@@ -108,11 +88,26 @@ def show(policies: "DynamoPolicies", name: str) -> int:
     return 0
 
 
+def _shown(
+    name: str, head: Head | None, verdict: Mapping[str, Any] | None, shadow: SelfShadow | None
+) -> dict[str, Any]:
+    in_force = None
+    if head is not None:
+        edit = {"by": head.edit.by, "accepted_at": head.edit.accepted_at or None, "reason": head.edit.reason}
+        in_force = {"revision": head.revision, "mode": head.mode.value, **edit, "document": document_of(head)}
+    item = {"status": _status(verdict), "problems": (verdict or {}).get("problems", [])}
+    return {"name": name, "in_force": in_force, "item": item, "self_shadow": shadow.told if shadow else None}
+
+
+def _by(edit: Edit) -> str:
+    if not edit.accepted_at:
+        return ""
+    return f", since {edit.accepted_at[:19].replace('T', ' ')}, by {edit.by}{f': {edit.reason}' if edit.reason else ''}"
+
+
 def _verdict(policies: "DynamoPolicies", name: str) -> Mapping[str, Any] | None:
     live = policies.live(name)
-    if live is None:
-        return {"status": "deleted"}
-    return live.get("verdict") or policies.answer_beside(name)
+    return {"status": "deleted"} if live is None else policies.verdict(live)
 
 
 def _status(verdict: Mapping[str, Any] | None) -> str:

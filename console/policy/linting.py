@@ -34,8 +34,8 @@ def is_good(linted: Linted) -> bool:
     return not any(flaw.level is Level.PROBLEM for flaw in linted.flaws)
 
 
-def tell(linted: Sequence[Linted]) -> None:
-    """Print every flaw, a line each."""
+def tell(linted: Sequence[Linted], *, notes: bool = True) -> None:
+    """Print every flaw, a line each; those that are only worth knowing with *notes*."""
     for each in linted:
-        for flaw in each.flaws:
+        for flaw in each.flaws if notes else [one for one in each.flaws if one.level is not Level.NOTE]:
             print(flaw, file=sys.stderr if flaw.level is Level.PROBLEM else sys.stdout)

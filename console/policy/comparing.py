@@ -1,0 +1,148 @@
+"""`relight policy diff`: files against the table, an item against what is in force, two revisions with each other.
+
+Exit status: 0 the same, 1 they differ, 2 asked wrongly or not to be read.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from console.policy.diffing import Change, changes
+from console.policy.edits import SOURCE, pushed_of
+from console.policy.files import files_of
+from console.policy.folder import sheets_of
+from console.policy.past import document_of
+from console.policy.planning import fields_of
+from functions.ports.policies import Head, PolicyEditor
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import EVERYTHING
+from policies.documents import fingerprint, operators_fields
+
+SAME, DIFFERS, ERROR = 0, 1, 2
+_RANGE = re.compile(r"(\d+)(?:\.\.(\d+))?")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One policy: ``what`` (``same``, ``changed``, ``only in the files``, ``only in the table``) and its changes."""
+
+    name: str
+    what: str
+    changes: Sequence[Change] = ()
+    note: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Return it for machines."""
+        told = [change.document() for change in self.changes]
+        return {"name": self.name, "what": self.what, "note": self.note, "changes": told}
+
+
+class AskedWronglyError(Exception):
+    """What is to be compared is not there."""
+
+
+def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as_json: bool) -> int:
+    """Print what differs; the answer is the exit status."""
+    try:
+        found = _differences(policies, wanted, revisions)
+    except AskedWronglyError as error:
+        print(f"relight policy: {error}", file=sys.stderr)
+        return ERROR
+    different = [each for each in found if each.what != "same"]
+    if as_json:
+        told = {"same": len(found) - len(different), "differences": [each.document() for each in different]}
+        print(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+    else:
+        for each in different:
+            print(f"{each.what:<18} {each.name}{f' ({each.note})' if each.note else ''}")
+            for change in each.changes:
+                for line in change.lines():
+                    print(f"    {line}")
+        print(f"{len(found) - len(different)} the same, {len(different)} not.")
+    return DIFFERS if different else SAME
+
+
+def _differences(policies: PolicyEditor, wanted: Sequence[str], revisions: str) -> list[Difference]:
+    paths = [Path(word) for word in wanted if Path(word).exists()]
+    if paths and len(paths) == len(wanted) and not revisions:
+        return _of_files(policies, paths)
+    if len(wanted) != 1:
+        raise AskedWronglyError("name files and folders that are there, or one policy of the table.")
+    return [_of_revisions(policies, wanted[0], revisions) if revisions else _of_item(policies, wanted[0])]
+
+
+def _of_files(policies: PolicyEditor, paths: Sequence[Path]) -> list[Difference]:
+    files = files_of(paths)
+    sheets = {sheet.name: sheet for sheet in sheets_of(files)}
+    if len(sheets) != len(files):
+        raise AskedWronglyError("not every file is a policy of its own: relight policy lint says why.")
+    found = [_of_sheet(name, sheet.document, policies.live(name)) for name, sheet in sorted(sheets.items())]
+    if all(path.is_dir() for path in paths):
+        found += _only_there(policies, set(sheets))
+    return found
+
+
+def _of_sheet(name: str, document: Mapping[str, Any], live: Mapping[str, Any] | None) -> Difference:
+    if live is None:
+        return Difference(name, "only in the files")
+    if fingerprint(live) == fingerprint(document):
+        return Difference(name, "same")
+    note = "the item holds an edit that was refused" if _is_refused(live) else ""
+    return Difference(name, "changed", changes(fields_of(live), operators_fields(document)), note)
+
+
+def _is_refused(live: Mapping[str, Any]) -> bool:
+    verdict = live.get("verdict")
+    return isinstance(verdict, Mapping) and (verdict.get("status"), verdict.get("hash")) == (
+        "rejected",
+        fingerprint(live),
+    )
+
+
+def _only_there(policies: PolicyEditor, there: set[str]) -> list[Difference]:
+    """Return what only the table has; what is off there is no difference to a folder that does not have it."""
+    found = []
+    for name in sorted(set(policies.names()) - there - {EVERYTHING}):
+        live = policies.live(name)
+        if live is not None and live.get("mode") != PolicyMode.OFF:
+            source = pushed_of(live).get(SOURCE)
+            found.append(Difference(name, "only in the table", note=f"pushed from {source}" if source else ""))
+    return found
+
+
+def _of_item(policies: PolicyEditor, name: str) -> Difference:
+    """Return what the item says otherwise than what is in force."""
+    live, head = policies.live(name), policies.head(name)
+    if live is None and head is None:
+        raise AskedWronglyError(f"there is no policy {name}; `relight policy list` names them.")
+    if live is None:
+        assert head is not None
+        return Difference(name, "same" if head.mode is PolicyMode.OFF else "changed", note="its item was deleted")
+    if head is None:
+        return Difference(name, "changed", changes({}, fields_of(live)), "nothing of it is in force")
+    if fingerprint(live) == head.hash:
+        return Difference(name, "same")
+    return Difference(name, "changed", changes(document_of(head), fields_of(live)), "from what is in force to the item")
+
+
+def _of_revisions(policies: PolicyEditor, name: str, revisions: str) -> Difference:
+    asked = _RANGE.fullmatch(revisions)
+    if asked is None:
+        raise AskedWronglyError("--revision is A..B, or A against what is in force.")
+    head = policies.head(name)
+    first = policies.revision(name, int(asked[1]))
+    second = policies.revision(name, int(asked[2])) if asked[2] else head
+    if first is None or second is None:
+        raise AskedWronglyError(f"there is no such revision of {name}: `relight policy history {name}`.")
+    found = changes(_of_head(first), _of_head(second))
+    told = f"revision {first.revision} to {second.revision}"
+    return Difference(name, "changed" if found else "same", found, told)
+
+
+def _of_head(head: Head) -> dict[str, Any]:
+    """Return what a revision says; one that a deletion made is off whatever its document says."""
+    return {**document_of(head), "mode": head.mode.value}

@@ -1,0 +1,76 @@
+"""Policies in a folder of files, and what that folder last saw in the table.
+
+`.relight-table.json` beside the files holds, of each policy, the fingerprint that a push wrote there or a pull found.
+It tells an edit that somebody made in the table meanwhile from one that this folder knows of: keep it with the files in
+git. It must not know the table.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policies.yaml_text import read_yaml
+
+SEEN = ".relight-table.json"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One policy's file."""
+
+    file: Path
+    text: str
+    document: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Return the policy's name."""
+        return str(self.document.get("name", ""))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a folder last saw: policy -> fingerprint. ``source`` is what it calls itself on the items that it pushes."""
+
+    source: str
+    policies: Mapping[str, str]
+
+
+def sheets_of(files: Sequence[Path]) -> list[Sheet]:
+    """Return what stands in *files*; what cannot be read, or is no policy, is left out (lint tells of it)."""
+    found = []
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        document = read_yaml(text)
+        if isinstance(document, dict) and isinstance(document.get("name"), str):
+            found.append(Sheet(file, text, document))
+    return found
+
+
+def seen_by(folder: Path) -> Seen:
+    """Return what *folder* last saw; one that never met a table calls itself by its own name."""
+    try:
+        told = json.loads((folder / SEEN).read_text(encoding="utf-8"))
+        policies = {str(name): str(mark) for name, mark in told["policies"].items()}
+        return Seen(str(told["source"]), policies)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Seen(folder.resolve().name, {})
+
+
+def note(folder: Path, source: str, policies: Mapping[str, str]) -> None:
+    """Note in *folder* what it saw by now; a folder that cannot be written is told of."""
+    every = {**seen_by(folder).policies, **policies}
+    text = json.dumps({"source": source, "policies": dict(sorted(every.items()))}, indent=1)
+    try:
+        (folder / SEEN).write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        print(
+            f"{folder / SEEN} cannot be written ({error.strerror}): the next push from here has to be told --force.",
+            file=sys.stderr,
+        )

@@ -1,0 +1,83 @@
+"""`relight policy history` and `show --revision`: who changed what of a policy, when and why."""
+
+import json
+import sys
+from typing import Any
+
+from console.policy.diffing import in_brief
+from console.policy.past import Past, document_of, past_of
+from console.policy.yaml_writing import as_yaml
+from functions.ports.policies import PolicyEditor
+
+FAILED = 1
+
+
+def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
+    """Print every revision of *name*, newest first; the answer is the exit status."""
+    head = policies.head(name)
+    past = past_of(head, policies.revisions(name))
+    if not past:
+        return _complain(f"there is no revision of {name}; `relight policy list` names them.")
+    if as_json:
+        now = head.revision if head else None
+        told = {"name": name, "in_force": now, "revisions": [_document(each) for each in past]}
+        print(json.dumps(told, ensure_ascii=False, indent=1))
+        return 0
+    for each in past:
+        print(_line(each))
+        for change in each.changes if each.in_force else ():
+            for line in change.lines():
+                print(f"            {line}")
+    return 0
+
+
+def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bool) -> int:
+    """Print one revision of *name* as a file."""
+    found = [each for each in past_of(policies.head(name), policies.revisions(name)) if each.head.revision == number]
+    if not found:
+        return _complain(f"there is no revision {number} of {name}: `relight policy history {name}`.")
+    (past,) = found
+    if as_json:
+        print(json.dumps({**_document(past), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
+        return 0
+    print(f"# {_line(past)}")
+    print(as_yaml(document_of(past.head)), end="")
+    return 0
+
+
+def _line(past: Past) -> str:
+    edit, head = past.head.edit, past.head
+    when = (edit.accepted_at or edit.at)[:19].replace("T", " ") or "-"
+    words = [
+        "" if past.in_force else "never in force",
+        "its item was deleted" if past.deleted else "",
+        f"revision {edit.restored} again" if edit.restored else "",
+        f"pushed from {edit.source}" if edit.source else "",
+        edit.reason,
+    ]
+    told = "; ".join(word for word in words if word)
+    return f"rev {head.revision:<4} {when:<19}  {head.mode:<7} {edit.by}{f': {told}' if told else ''}"
+
+
+def _document(past: Past) -> dict[str, Any]:
+    edit, head = past.head.edit, past.head
+    return {
+        "revision": head.revision,
+        "mode": head.mode.value,
+        "in_force": past.in_force,
+        "deleted": past.deleted,
+        "accepted_at": edit.accepted_at or None,
+        "by": edit.by,
+        "edited_at": edit.at or None,
+        "reason": edit.reason,
+        "source": edit.source or None,
+        "restored": edit.restored or None,
+        "hash": head.hash,
+        "brief": in_brief(past.changes),
+        "changes": [change.document() for change in past.changes],
+    }
+
+
+def _complain(text: str) -> int:
+    print(f"relight policy: {text}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,123 @@
+"""What a push would do to the table: what is new, what changes, and where it would overwrite somebody's edit.
+
+Decides from what the folder last saw, what the last push left on the item, and what the item is now. It must not read
+or write.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from console.policy.diffing import MISSING, Change, changes
+from console.policy.edits import SOURCE, changed_since_push, pushed_of
+from functions.ports.policies import DELETED, UNKNOWN, Head
+from policies.contract.vocabulary import PolicyMode
+from policies.documents import NotPlainError, fingerprint, operators_fields
+
+
+class Doing(StrEnum):
+    """What becomes of one policy."""
+
+    NEW = "new"
+    SAME = "unchanged"
+    CHANGED = "changed"
+    OFF = "turned off"  # it is not in the folder any more
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One policy: ``document`` as it is to be, ``live`` as the item stands, ``head`` in force.
+
+    ``changes`` is from the item to the document, ``why`` says what a conflict is.
+    """
+
+    name: str
+    doing: Doing
+    document: Mapping[str, Any]
+    live: Mapping[str, Any] | None
+    head: Head | None
+    changes: tuple[Change, ...] = ()
+    why: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the table changes by it."""
+        return self.doing is not Doing.SAME
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may be overwritten: ``force`` whatever it is; ``expected`` what is in force as this revision.
+
+    What a ``trusted`` source pushed last may be, too: nobody's work is in it alone.
+    """
+
+    force: bool = False
+    expected: int | None = None
+    trusted: frozenset[str] = frozenset()
+
+
+def plan(
+    name: str,
+    document: Mapping[str, Any],
+    live: Mapping[str, Any] | None,
+    head: Head | None,
+    *,
+    seen: str | None,
+    rules: Rules,
+) -> Planned:
+    """Return what a push of *document* does; *seen* is the fingerprint that the folder knows of."""
+    if live is not None and fingerprint(live) == fingerprint(document):
+        return Planned(name, Doing.SAME, document, live, head)
+    found = tuple(changes(fields_of(live), operators_fields(document))) if live is not None else ()
+    why = "" if rules.force else _conflict(live, head, seen, rules)
+    doing = Doing.CONFLICT if why else Doing.CHANGED if live is not None else Doing.NEW
+    return Planned(name, doing, document, live, head, found, why)
+
+
+def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: str, rules: Rules) -> Planned | None:
+    """Return how a policy that *source* pushed and has no more is turned off; None when it is another's, or off."""
+    if pushed_of(live).get(SOURCE) != source or live.get("mode") == PolicyMode.OFF:
+        return None
+    document = {**fields_of(live), "mode": PolicyMode.OFF.value}
+    found = (Change("mode", live.get("mode", MISSING), PolicyMode.OFF.value),)
+    if changed_since_push(live) and not rules.force:
+        why = f"it is not in the folder any more, and was edited in the table since it was pushed{_who(live, head)}."
+        return Planned(name, Doing.CONFLICT, document, live, head, found, why)
+    return Planned(name, Doing.OFF, document, live, head, found)
+
+
+def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the operator's fields of an item; of one that holds what no policy can, as they are told best."""
+    try:
+        return operators_fields(live)
+    except (NotPlainError, RecursionError):
+        return {"item": "holds what no policy can"}
+
+
+def _conflict(live: Mapping[str, Any] | None, head: Head | None, seen: str | None, rules: Rules) -> str:
+    """Return why the push must not go on, empty when it may."""
+    if rules.expected is not None:
+        there = head.revision if head else 0
+        as_expected = there == rules.expected and (live is None or (head and fingerprint(live) == head.hash))
+        return "" if as_expected else f"revision {there} is in force{_who(live, head)}, not {rules.expected}."
+    if live is None:
+        return "its item was deleted in the table." if head and head.hash.startswith(DELETED) else ""
+    if fingerprint(live) == seen:
+        return ""
+    if pushed_of(live).get(SOURCE) in rules.trusted and not changed_since_push(live):
+        return ""
+    known = "since this folder last saw it" if seen else "and this folder never saw it"
+    return f"it was edited in the table{_who(live, head)} {known}."
+
+
+def _who(live: Mapping[str, Any] | None, head: Head | None) -> str:
+    """Return who made what stands there, as far as it is known."""
+    if head is None or live is None or head.hash != fingerprint(live):
+        return ""
+    by = "somebody in AWS's console" if head.edit.by == UNKNOWN else head.edit.by
+    reason = f": {head.edit.reason}" if head.edit.reason else ""
+    at = f" at {head.edit.accepted_at[:16]}" if head.edit.accepted_at else ""
+    return f" by {by}{at}{reason} (revision {head.revision})"

@@ -1,0 +1,88 @@
+"""`relight policy pull`: what stands in the table into a folder, as the shipped files look.
+
+A file that says the same stays as it is. One that nobody edited since this folder last saw the table follows the table,
+its comments kept where fields are the same; one that was edited is left alone unless that is forced.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from console.policy.diffing import changes
+from console.policy.files import files_of
+from console.policy.folder import Sheet, note, seen_by, sheets_of
+from console.policy.yaml_writing import as_yaml, patched
+from functions.ports.policies import PolicyEditor
+from policies.coordination.switches import EVERYTHING
+from policies.documents import fingerprint, operators_fields
+from policies.loader import load_document
+from policies.model import Policy
+
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which policies (none: all of the table) to which folder."""
+
+    names: Sequence[str]
+    folder: Path
+    force: bool = False
+
+
+def pull(policies: PolicyEditor, wish: Wish) -> int:
+    """Do it; the answer is the exit status."""
+    try:
+        wish.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _complain(f"{wish.folder} cannot be made: {error.strerror}.")
+    sheets = {sheet.name: sheet for sheet in sheets_of(files_of([wish.folder]))}
+    seen, known = seen_by(wish.folder), dict[str, str]()
+    names = wish.names or [name for name in policies.names() if name != EVERYTHING]
+    status = 0
+    for name in names:
+        live, sheet = policies.live(name), sheets.get(name)
+        refused = _refuse(live, sheet, seen.policies.get(name), wish)
+        if refused or live is None:
+            status = _complain(f"{name}: {refused}")
+            continue
+        told = _write(live, sheet, wish.folder / f"{name}.yaml")
+        print(f"{told:<10} {name}")
+        known[name] = fingerprint(live)
+    for name in sorted(set(sheets) - set(policies.names())) if not wish.names else ():
+        print(f"only here  {name}")
+    note(wish.folder, seen.source, known)
+    return status
+
+
+def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | None, wish: Wish) -> str:
+    """Return why nothing is written for this policy, empty when it may be."""
+    if live is None:
+        return "there is no such item in the table; `relight policy list` names them."
+    if not isinstance(load_document(live), Policy):
+        return f"its item holds an edit that was refused; mend it there: `relight policy show {live['name']}`."
+    if sheet is None or wish.force or fingerprint(sheet.document) in {fingerprint(live), seen}:
+        return ""
+    found = [
+        line for change in changes(operators_fields(sheet.document), operators_fields(live)) for line in change.lines()
+    ]
+    differs = "".join(f"\n    {line}" for line in found)
+    return f"{sheet.file} was edited here, and the table differs. --force takes the table's.{differs}"
+
+
+def _write(live: Mapping[str, Any], sheet: Sheet | None, file: Path) -> str:
+    """Write the file if it says something else; return what was done."""
+    if sheet is None:
+        file.write_text(as_yaml(live), encoding="utf-8")
+        return "new"
+    if fingerprint(sheet.document) == fingerprint(live):
+        return "unchanged"
+    sheet.file.write_text(patched(sheet.text, live), encoding="utf-8")
+    return "changed"
+
+
+def _complain(text: str) -> int:
+    print(f"relight policy: {text}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,196 @@
+"""`relight policy push`: a folder of files into the table, after what differs was shown.
+
+Nothing is written when anything is wrong with a file, when somebody's edit in the table would be lost, or when a gate
+refuses. Each item is written only if it is still the one that was shown. Again is the same.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from console.policy.edits import Editor, live_item, pushed_from
+from console.policy.files import NO_FILES, files_of, read
+from console.policy.folder import note, seen_by, sheets_of
+from console.policy.linting import is_good, tell
+from console.policy.planning import Doing, Planned, Rules, plan, plan_off
+from console.policy.waiting import wait_for_verdict
+from functions.ports.policies import EditedMeanwhileError, PolicyEditor
+from policies.coordination.switches import EVERYTHING
+from policies.documents import fingerprint
+from policies.lint.lint import lint
+
+FAILED = 1
+SHIPPED_SOURCE = "shipped-with-relight"
+Gate = Callable[[Sequence[Planned]], str]
+"""Sees what is about to be written; returns why it must not be, empty when it may (a back-test, say)."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for. ``shipped`` is the folder that comes along: it is never written to.
+
+    ``source`` is what this place calls itself on the items; given by hand, its earlier pushes may be overwritten.
+    """
+
+    paths: Sequence[Path]
+    editor: Editor
+    shipped: Path
+    mode: str = ""
+    source: str = ""
+    prune: bool = False
+    dry_run: bool = False
+    force: bool = False
+    expected: int | None = None
+    wait_seconds: float = 0.0
+
+
+def push(
+    policies: PolicyEditor,
+    wish: Wish,
+    gates: Sequence[Gate] = (),
+    *,
+    clock: Callable[[], datetime],
+    pause: Callable[[float], None],
+) -> int:
+    """Do it; the answer is the exit status."""
+    refused = _asked_wrongly(wish)
+    if refused:
+        return _complain(refused)
+    files = files_of(wish.paths)
+    linted = lint(read(files))
+    tell(linted, notes=False)
+    if not files or len(linted) != len(files) or not all(is_good(each) for each in linted):
+        return _complain("nothing was written." if files else f"{NO_FILES} Nothing was written.")
+    planned = _plan(policies, wish, files)
+    _show(planned, wish)
+    conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
+    if conflicts:
+        return _complain(
+            f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. `relight policy pull` brings the"
+            " table's into the folder; --force writes over it."
+        )
+    for gate in gates:
+        refused = gate(planned)
+        if refused:
+            return _complain(f"{refused} Nothing was written.")
+    return 0 if wish.dry_run else _write(policies, wish, planned, clock=clock, pause=pause)
+
+
+def _asked_wrongly(wish: Wish) -> str:
+    folders = [path for path in wish.paths if path.is_dir()]
+    if wish.prune and (len(wish.paths) != 1 or not folders):
+        return "--prune is for one folder, the whole of a source. Nothing was written."
+    if wish.expected is not None and len(files_of(wish.paths)) != 1:
+        return "--expect-revision is for one file. Nothing was written."
+    return ""
+
+
+def _plan(policies: PolicyEditor, wish: Wish, files: Sequence[Path]) -> list[Planned]:
+    """Return what becomes of each policy, in order of the files, then of what is not there any more."""
+    planned = []
+    for sheet in sheets_of(files):
+        document = {**sheet.document, "mode": wish.mode} if wish.mode else sheet.document
+        seen = seen_by(sheet.file.parent).policies.get(sheet.name)
+        live, head = policies.live(sheet.name), policies.head(sheet.name)
+        planned.append(plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish)))
+    return [*planned, *_gone(policies, wish, {each.name for each in planned})]
+
+
+def _gone(policies: PolicyEditor, wish: Wish, there: set[str]) -> Iterator[Planned]:
+    (folder, *more) = wish.paths
+    if more or not folder.is_dir():
+        return
+    source, rules = source_of(wish, folder), _rules(wish)
+    for name in policies.names():
+        live = None if name in there or name == EVERYTHING else policies.live(name)
+        found = plan_off(name, live, policies.head(name), source=source, rules=rules) if live else None
+        if found is not None and wish.prune:
+            yield found
+        elif found is not None:
+            print(f"not in the folder  {name} (pushed from {source} before; --prune turns it off)")
+
+
+def _rules(wish: Wish) -> Rules:
+    return Rules(force=wish.force, expected=wish.expected, trusted=frozenset({SHIPPED_SOURCE, wish.source} - {""}))
+
+
+def source_of(wish: Wish, folder: Path) -> str:
+    """Return what *folder* calls itself."""
+    return wish.source or (SHIPPED_SOURCE if _is_shipped(wish, folder) else seen_by(folder).source)
+
+
+def _is_shipped(wish: Wish, folder: Path) -> bool:
+    return folder.resolve() == wish.shipped.resolve()
+
+
+def _show(planned: Sequence[Planned], wish: Wish) -> None:
+    for each in planned:
+        if each.doing is Doing.CONFLICT:
+            print(f"CONFLICT   {each.name}: {each.why}")
+        elif each.doing in {Doing.CHANGED, Doing.OFF} or wish.dry_run:
+            print(f"{each.doing:<10} {each.name}")
+        for change in each.changes:
+            for line in change.lines():
+                print(f"             {line}")
+
+
+def _write(
+    policies: PolicyEditor,
+    wish: Wish,
+    planned: Sequence[Planned],
+    *,
+    clock: Callable[[], datetime],
+    pause: Callable[[float], None],
+) -> int:
+    lost, written = [], []
+    for each in planned:
+        try:
+            if each.writes:
+                policies.replace_live(each.live, _item(wish, each))
+                written.append(each.name)
+            print(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
+        except EditedMeanwhileError:
+            lost.append(each.name)
+            print(f"relight policy: {each.name} was edited in the table just now: not written.", file=sys.stderr)
+    _note(wish, [each for each in planned if each.name not in lost])
+    refused = [name for name in written if wish.wait_seconds and not _accepted(policies, wish, name, clock, pause)]
+    return FAILED if lost or refused else 0
+
+
+def _item(wish: Wish, each: Planned) -> Mapping[str, Any]:
+    folder = wish.paths[0] if wish.paths[0].is_dir() else wish.paths[0].parent
+    return live_item(each.document, wish.editor, pushed=pushed_from(source_of(wish, folder), each.document))
+
+
+def _note(wish: Wish, known: Sequence[Planned]) -> None:
+    """Let each folder know what it wrote, or found to be the same."""
+    marks = {each.name: fingerprint(each.document) for each in known}
+    folders: dict[Path, dict[str, str]] = {}
+    for sheet in sheets_of(files_of(wish.paths)):
+        if sheet.name in marks:
+            folders.setdefault(sheet.file.parent, {})[sheet.name] = marks[sheet.name]
+    off = {each.name: marks[each.name] for each in known if each.doing is Doing.OFF}
+    if off:
+        folders.setdefault(wish.paths[0], {}).update(off)
+    for folder, policies in folders.items():
+        if not _is_shipped(wish, folder):
+            note(folder, source_of(wish, folder), policies)
+
+
+def _accepted(
+    policies: PolicyEditor, wish: Wish, name: str, clock: Callable[[], datetime], pause: Callable[[float], None]
+) -> bool:
+    verdict = wait_for_verdict(policies, name, wish.wait_seconds, clock=clock, pause=pause)
+    if verdict is None:
+        print(f"relight policy: {name} is written and not judged yet: `log Guard`.", file=sys.stderr)
+        return False
+    print(f"{verdict['status']:<10} {name} (revision {verdict['revision']})")
+    return bool(verdict["status"] == "accepted")
+
+
+def _complain(text: str) -> int:
+    print(f"relight policy: {text}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,102 @@
+"""`relight policy rollback`: an earlier revision comes into force again, byte for byte, as a new revision.
+
+It goes the way of every edit: the item gets the fields of that revision, and the guard judges. What the item holds now
+must still be what was looked at. Again is the same.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from console.policy.diffing import changes
+from console.policy.edits import Editor, live_item, pushed_of
+from console.policy.past import before, document_of
+from console.policy.planning import fields_of
+from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
+from functions.ports.policies import DELETED, Head, PolicyEditor
+from policies.documents import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which policy goes back to which revision (0: the one before), who says so and why."""
+
+    name: str
+    editor: Editor
+    to: int = 0
+    wait_seconds: float = WAIT_SECONDS
+
+
+def roll_back(
+    policies: PolicyEditor, wish: Wish, *, clock: Callable[[], datetime], pause: Callable[[float], None]
+) -> int:
+    """Do it; the answer is the exit status."""
+    live, head = policies.live(wish.name), policies.head(wish.name)
+    if head is None:
+        return _complain(f"nothing of {wish.name} was ever in force; `relight policy list` names them.")
+    target = _target(policies, wish, live, head)
+    if isinstance(target, str):
+        return _complain(target)
+    document = json.loads(target.document)
+    if live is not None and fingerprint(live) == target.hash == head.hash:
+        print(f"{wish.name}: revision {head.revision} is in force and says what revision {target.revision} says.")
+        return 0
+    for change in changes(fields_of(live), document) if live else ():
+        for line in change.lines():
+            print(f"    {line}")
+    pushed = pushed_of(live) if live else {}
+    policies.replace_live(live, live_item(document, wish.editor, restored=target.revision, pushed=pushed))
+    return _wait(policies, wish, target, clock, pause)
+
+
+def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | None", head: Head) -> Head | str:
+    """Return the revision to restore, or why there is none."""
+    look = f"`relight policy history {wish.name}` lists them."
+    if not wish.to:
+        if live is not None and fingerprint(live) != head.hash:
+            return (
+                f"the item of {wish.name} holds an edit that is not in force. --to {head.revision} takes it back; an"
+                f" earlier revision goes further. {look}"
+            )
+        return (
+            before(head, policies.revisions(wish.name)) or f"there is nothing before revision {head.revision}. {look}"
+        )
+    target = policies.revision(wish.name, wish.to)
+    if target is None:
+        return f"there is no revision {wish.to} of {wish.name}. {look}"
+    if target.hash.startswith(DELETED):
+        return f"revision {wish.to} is a deletion: `relight policy set-mode {wish.name} off` turns it off. {look}"
+    if fingerprint(document_of(target)) != target.hash:
+        return f"revision {wish.to} of {wish.name} was changed by hand. {look}"
+    return target
+
+
+def _wait(
+    policies: PolicyEditor,
+    wish: Wish,
+    target: Head,
+    clock: Callable[[], datetime],
+    pause: Callable[[float], None],
+) -> int:
+    verdict = wait_for_verdict(policies, wish.name, wish.wait_seconds, clock=clock, pause=pause)
+    if verdict is None:
+        return _complain(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
+    if verdict["status"] != "accepted":
+        return _complain(
+            f"revision {target.revision} of {wish.name} is refused today: `relight policy show {wish.name}`."
+        )
+    print(f"{wish.name}: revision {target.revision} is in force again, as revision {verdict['revision']}.")
+    return 0
+
+
+def _complain(text: str) -> int:
+    print(f"relight policy: {text}", file=sys.stderr)
+    return FAILED
