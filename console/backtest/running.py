@@ -10,14 +10,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from console.aws import session
+from console.archive.whereabouts import reader_of
 from console.backtest.arguments import CURRENT, RECORDED
 from console.backtest.screen import Shown, document, print_document, print_report
 from console.policy.files import NO_FILES, files_of
-from functions.adapters.archive import S3Archive
-from functions.adapters.archive_folder import FolderArchive
-from functions.clients import bounded
-from functions.ports.archive import ArchiveReader
 from functions.ports.policies import Head
 from functions.triage.collector import calm_collector
 from policies.contract.errors import BadInputError
@@ -35,7 +31,7 @@ TOO_MANY = 1
 def run(args: argparse.Namespace) -> int:
     """Do what *args* ask; 1 when more would be done anew than is allowed."""
     asked = Asked(
-        reader=_reader(args.events, args.region),
+        reader=reader_of(args.events, args.region),
         address=args.events,
         against=args.against,
         since=args.since,
@@ -57,17 +53,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_report(report, shown)
     return TOO_MANY if args.most_new_acts is not None and report.new_acts > args.most_new_acts else 0
-
-
-def _reader(address: str, region: str | None) -> ArchiveReader:
-    if address.startswith("s3://"):
-        bucket, _, prefix = address.removeprefix("s3://").partition("/")
-        folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
-        return S3Archive(session(region).client("s3", config=bounded(tries=5)), bucket, folder)
-    root = Path(address)
-    if not root.is_dir():
-        raise BadInputError(f"{address} is no folder.", hint="Name the one that holds events/, or s3://bucket/prefix.")
-    return FolderArchive(root)
 
 
 def _candidate(which: str, past: Past) -> Sequence[Head] | None:
