@@ -40,8 +40,14 @@ def _nobody(field: str, ladder: Sequence[Action]) -> Iterator[Problem]:
 
 
 def _limited(name: str, rule: LimitRule) -> Iterator[Problem]:
-    if rule.percent is not None and rule.per in {"job", "rack"}:
-        yield Problem.of(f"limits.{name}.percent", f"nobody knows the size of a {rule.per}.", "It allows one.")
+    if rule.percent is None:
+        return
+    known = {
+        "job": "a job has a size only where its training tells its ranks, on instance types whose GPUs are known.",
+        "rack": "a rack has a size only where EC2 tells where its nodes are.",
+    }
+    if rule.per in known:
+        yield Problem.of(f"limits.{name}.percent", known[rule.per], "Elsewhere it allows one.")
 
 
 def _endless(policy: Policy) -> Iterator[Problem]:

@@ -39,6 +39,7 @@ class Nodes:
         self.touched: dict[NodeKey, datetime] = {}
         self.heard: dict[str, dict[str, datetime]] = {}
         self.runs: dict[str, set[str]] = {}
+        self.racks: dict[NodeKey, str] = {}
         self.counts: Counter[str] = Counter()
         self.now: datetime | None = None
 
@@ -52,13 +53,15 @@ class Nodes:
         self.counts["canaries"] += len(batch.canaries)
         for key, arrivals in batch.nodes.items():
             told = self._judge(key, placed(arrivals, archived.place), rulebook, archived.arrived_at)
-            self._hear(key, arrivals)
+            self._hear(key, placed(arrivals, archived.place))
             return told
         return ()
 
     def _hear(self, key: NodeKey, arrivals: Sequence[Arrival]) -> None:
         at, envelope = arrivals[0].record.arrived_at, arrivals[0].delivery.parsed.envelope
         self.touched[key] = at
+        if envelope.node.network_path:
+            self.racks[key] = envelope.node.network_path[-1]
         if is_sign_of_life(envelope):
             self.heard.setdefault(key.cluster, {})[key.instance_id] = at
         if envelope.jobs:
@@ -95,10 +98,12 @@ class Nodes:
         for refused in one.refused:
             counts[f"unanswered: {refused.policy}: {refused.path} {refused.reason}"] += refused.times
 
-    def count(self, cluster: str) -> int:
-        """Return how many nodes of *cluster* were heard lately: the port `Sizes`."""
+    def count(self, cluster: str, rack: str = "") -> int:
+        """Return how many nodes of *cluster* (of its *rack* alone) were heard lately: the port `Sizes`."""
         since = None if self.now is None else self.now - LATELY
-        return sum(1 for at in self.heard.get(cluster, {}).values() if since is not None and at >= since)
+        heard = self.heard.get(cluster, {}).items()
+        alive = [name for name, at in heard if since is not None and at >= since]
+        return sum(1 for name in alive if not rack or self.racks.get(NodeKey(cluster, name)) == rack)
 
     def begin_day(self, now: datetime, facts: FactBook, progress: ProgressBook) -> None:
         """Drop what the fleet table would have dropped by *now*, and go on with other books."""
@@ -106,4 +111,5 @@ class Nodes:
         for key in [key for key, at in self.touched.items() if now - at > KEPT]:
             self.touched.pop(key)
             self.states.pop(key, None)
+            self.racks.pop(key, None)
             self.heard.get(key.cluster, {}).pop(key.instance_id, None)

@@ -2,11 +2,12 @@
 
 from agent.gpu.dcgm.command import health_report
 from agent.gpu.dcgm.poll import DcgmPoll
-from agent.gpu.instance_types import gpus_of, has_narrow_slots
+from agent.gpu.instance_types import has_narrow_slots
 from agent.gpu.judge import Expected
 from agent.gpu.nvml.poll import NvmlPoll, bus_of
 from agent.gpu.nvml.reader import FIRST_SECONDS, ProbeReader
 from agent.wiring import Run, Wiring
+from policies.contract.catalog.instances import gpus_of
 from policies.contract.vocabulary import Source
 
 NVML, DCGM = Source.NVML.value, Source.DCGM.value

@@ -16,6 +16,7 @@ from functions.adapters.sizes import SeenSizes
 from functions.adapters.sqs_dead_letters import SqsDeadLetters
 from functions.adapters.switches import DynamoSwitches
 from functions.adapters.telemetry import PowertoolsTelemetry
+from functions.adapters.topology import DynamoTopology
 from functions.clients import bounded
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
@@ -44,7 +45,9 @@ def wired() -> Coordinator:
         executions=StepFunctionsExecutions(
             boto3.client("stepfunctions", config=_CLIENT), state_machine_arn=settings.state_machine_arn
         ),
-        sizes=SeenSizes(DynamoSeen(dynamodb, settings.fleet_table, _now), _now),
+        sizes=SeenSizes(
+            DynamoSeen(dynamodb, settings.fleet_table, _now), DynamoTopology(dynamodb, settings.fleet_table), _now
+        ),
         switches=DynamoSwitches(dynamodb, settings.policies_table),
         facts=DynamoFacts(dynamodb, settings.fleet_table),
         dead_letters=SqsDeadLetters(boto3.client("sqs", config=_CLIENT), settings.decisions_dlq_url),

@@ -11,12 +11,13 @@ from datetime import datetime
 from functools import partial
 
 from functions.coordinate.parallel import run_all
+from functions.coordinate.sizing import measure
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
 from functions.ports.facts import FactKey, FactReader
 from policies.contract.decisions import AnyMessage, SweepMessage
 from policies.coordination.decide import keys_behind, keys_of, policies_of
 from policies.coordination.incident import Incident
-from policies.coordination.limits import scopes_in_percent
+from policies.coordination.limits import to_measure
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import ExecutionState, Snapshot
 from policies.coordination.sparing import asks_capacity, nodes_to_ask
@@ -54,9 +55,10 @@ def read_snapshot(
     behind = keys_behind(snapshot, messages, now, rules)
     if behind:
         snapshot = snapshot.merged(store.read(cluster, behind))
-    percentages = [scope for each in snapshot.incidents.values() for scope in scopes_in_percent(each)]
-    if percentages:
-        snapshot = replace(snapshot, sizes=dict.fromkeys(percentages, sources.sizes.count(cluster)))
+    shares = {one for each in snapshot.incidents.values() for one in to_measure(each)}
+    if shares:
+        sizes = measure(cluster, shares, sizes=sources.sizes, facts=sources.facts, now=now)
+        snapshot = replace(snapshot, sizes=sizes)
     if sweeping:
         silent = to_look_up(snapshot.incidents.values(), now, rules)
         snapshot = replace(snapshot, executions=_look_up(silent, sources.executions, pool))

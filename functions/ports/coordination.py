@@ -48,8 +48,8 @@ class Switchboard(Protocol):
 class Sizes(Protocol):
     """How large clusters are, for limits in per cent."""
 
-    def count(self, cluster: str) -> int:
-        """Return how many nodes of *cluster* live; 0 when that is unknown."""
+    def count(self, cluster: str, rack: str = "") -> int:
+        """Return how many nodes of *cluster* (of its *rack* alone) live; 0 when that is unknown."""
         ...
 
 

@@ -6,7 +6,9 @@ not know what a reservation looks like.
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
+from policies.contract.catalog.instances import gpus_of
 from policies.contract.decisions import Limit
 from policies.coordination import budgets
 from policies.coordination.incident import Incident
@@ -23,15 +25,39 @@ def limits_of(incident: Incident) -> Mapping[str, Limit]:
     return {scope: limit for scope, limit in scopes if scope is not None}
 
 
-def scopes_in_percent(incident: Incident) -> tuple[str, ...]:
-    """Return the scopes as large as the cluster whose size must be known before *incident* settles.
+class ToMeasure(NamedTuple):
+    """A scope whose number of nodes must be known: the whole cluster, else its ``rack``, else the nodes of ``job``.
 
-    Nobody knows how many nodes a rack or a job has: a percentage of those stays at its floor.
+    ``ranks`` is how many ranks of that job a node has.
+    """
+
+    scope: str
+    rack: str = ""
+    job: str = ""
+    ranks: int = 0
+
+
+def to_measure(incident: Incident) -> tuple[ToMeasure, ...]:
+    """Return the scopes whose size must be known before *incident* settles.
+
+    One that nobody can tell the size of is not among them, and stays at its floor: a rack where the node's place is
+    unknown, a job on an instance type whose GPUs nobody counted. A rank is taken to have one GPU, as launchers do.
     """
     if incident.status is not IncidentStatus.SETTLING:
         return ()
     limits = limits_of(incident).items()
-    return tuple(scope for scope, limit in limits if limit.percent is not None and limit.per in {"cluster", "policy"})
+    measured = (_to_measure(incident, scope, limit) for scope, limit in limits if limit.percent is not None)
+    return tuple(one for one in measured if one is not None)
+
+
+def _to_measure(incident: Incident, scope: str, limit: Limit) -> ToMeasure | None:
+    if limit.per == "rack":
+        path = incident.node.network_path
+        return ToMeasure(scope, rack=path[-1]) if path else None
+    if limit.per == "job":
+        ranks = gpus_of(incident.node.instance_type)
+        return ToMeasure(scope, job=incident.job.id, ranks=ranks) if incident.job and ranks else None
+    return ToMeasure(scope)
 
 
 def reserve_all(work: Working, incident: Incident, now: datetime) -> str:

@@ -9,6 +9,8 @@ so or who asks.
 from collections.abc import Mapping
 from datetime import datetime
 
+from pydantic import ValidationError
+
 from policies.contract.base import Model
 from policies.contract.events import Scalar
 from policies.contract.times import Moment
@@ -17,6 +19,7 @@ from policies.facts.fact import About, Fact, FactDocument, FactType, of_job
 
 ALIVE, STEPS_AT_RISK, VALUE = "job.alive", "job.steps_at_risk", "job.value"
 SINCE, UNTIL = "job.minutes_since_checkpoint", "job.minutes_to_checkpoint"
+SIZE_SECONDS = 900.0  # as long as a node that was heard counts among the fleet (functions/adapters/sizes.py)
 FRESH_SECONDS = 300.0  # five writes; after that nobody knows any more
 _EXPECTED_UNTIL = 1.5  # times the usual distance between two saves
 LONGEST_KEY = 900  # bytes of an id: a sort key has at most 1,024 (DynamoDB, quotas)
@@ -77,6 +80,16 @@ def _saves(document: Progress, now: datetime) -> dict[str, Scalar | None]:
         UNTIL: round(max(0.0, usual - since) / 60, 2) if expected and usual is not None else None,
         STEPS_AT_RISK: (document.step or 0) - (document.saved_step or 0) if known else None,
     }
+
+
+def ranks_of(text: str | None, now: datetime) -> int | None:
+    """Return how many ranks the job has by its document's *text*; None when nobody has said so for a quarter hour."""
+    try:
+        document = Progress.model_validate_json(text) if text else None
+    except ValidationError:
+        return None
+    fresh = document is not None and (now - document.at).total_seconds() <= SIZE_SECONDS
+    return document.world_size if document and fresh else None
 
 
 JOB = FactDocument(

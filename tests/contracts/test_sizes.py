@@ -9,9 +9,11 @@ from moto import mock_aws
 
 from functions.adapters.seen import DynamoSeen
 from functions.adapters.sizes import SeenSizes
+from functions.adapters.topology import DynamoTopology
 from functions.ports.coordination import Sizes
 from functions.ports.triage import Heard
 from functions.twins.sizes import MemorySizes
+from policies.contract.envelope import NodeIdentity
 from tests.tools.incidents import CLUSTER, START
 from tests.tools.tables import create_tables
 
@@ -20,9 +22,12 @@ Made = Callable[[int], Sizes]
 
 @pytest.fixture(params=["memory", "dynamodb"])
 def sized(request: pytest.FixtureRequest) -> Iterator[Made]:
-    """Makes the sizes of a deployment whose cluster has so many living nodes, and one that was heard an hour ago."""
+    """Makes the sizes of a deployment whose cluster has so many living nodes, and one that was heard an hour ago.
+
+    Every second one is in rack-1, the others' places are not known.
+    """
     if request.param == "memory":
-        yield lambda nodes: MemorySizes({CLUSTER: nodes})
+        yield lambda nodes: MemorySizes({CLUSTER: nodes}, {(CLUSTER, "rack-1"): (nodes + 1) // 2})
         return
     with mock_aws():
         client = boto3.client("dynamodb")
@@ -32,13 +37,27 @@ def sized(request: pytest.FixtureRequest) -> Iterator[Made]:
             seen = DynamoSeen(client, "fleet", lambda: START)
             heard = [Heard(CLUSTER, f"i-{number}", "boot", START) for number in range(nodes)]
             seen.write([*heard, Heard(CLUSTER, "i-gone", "boot", START - timedelta(hours=1))])
-            return SeenSizes(seen, lambda: START)
+            topology = DynamoTopology(client, "fleet")
+            for number in range(0, nodes, 2):
+                topology.keep(_placed(f"i-{number}"), START + timedelta(days=1))
+            topology.keep(_placed("i-gone"), START + timedelta(days=1))
+            return SeenSizes(seen, topology, lambda: START)
 
         yield make
 
 
 def test_living_nodes_count(sized: Made) -> None:
     assert sized(40).count(CLUSTER) == 40
+
+
+def _placed(instance: str) -> NodeIdentity:
+    """Return a node in rack-1: every second one is."""
+    return NodeIdentity(cluster=CLUSTER, name=instance, instance_id=instance, network_path=("spine", "leaf", "rack-1"))
+
+
+def test_living_nodes_of_a_rack_count(sized: Made) -> None:
+    sizes = sized(41)
+    assert [sizes.count(CLUSTER, rack) for rack in ("rack-1", "rack-1", "rack-2")] == [21, 21, 0]
 
 
 def test_an_unknown_cluster_has_none(sized: Made) -> None:

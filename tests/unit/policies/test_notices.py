@@ -32,8 +32,14 @@ def test_an_action_that_nobody_carries_out_is_named(action: Action) -> None:
     ("fields", "told"),
     [
         ({"otherwise": ["reboot_node"]}, "otherwise: reboot_node is carried out by nobody yet."),
-        ({"limits": {"resets": {**SHARE, "per": "rack"}}}, "limits.resets.percent: nobody knows the size of a rack."),
-        ({"limits": {"resets": {**SHARE, "per": "job"}}}, "limits.resets.percent: nobody knows the size of a job."),
+        (
+            {"limits": {"resets": {**SHARE, "per": "rack"}}},
+            "limits.resets.percent: a rack has a size only where EC2 tells",
+        ),
+        (
+            {"limits": {"resets": {**SHARE, "per": "job"}}},
+            "limits.resets.percent: a job has a size only where its training",
+        ),
         (
             {"when": 'event.kind == "node.silent"', "unless": "job.step > 9"},
             "unless: job.step is never there: node.silent is told by who knows no run.",

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from agent.gpu.bus import gpus_on_bus
-from agent.gpu.instance_types import gpus_of, has_narrow_slots
+from agent.gpu.instance_types import has_narrow_slots
 from agent.xid_ledger import XidLedger
+from policies.contract.catalog.instances import gpus_of
 
 
 @pytest.mark.parametrize(

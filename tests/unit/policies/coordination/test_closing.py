@@ -7,7 +7,7 @@ from policies.coordination.decide import decide, keys_behind, keys_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
-from policies.coordination.limits import scopes_in_percent
+from policies.coordination.limits import to_measure
 from policies.coordination.snapshot import Snapshot
 from policies.coordination.states import IncidentStatus
 from tests.tools.incidents import CLUSTER, RULES, ask, at, finding, findings, plan
@@ -94,12 +94,13 @@ def settling(limit: Limit) -> Incident:
     [
         (Limit(percent=5, within_seconds=60), ("isolations#cluster",)),
         (Limit(percent=5, within_seconds=60, per="policy"), ("isolations#policy#gpu-fell-off-the-bus",)),
-        (Limit(percent=5, within_seconds=60, per="rack"), ()),
+        (Limit(percent=5, within_seconds=60, per="rack"), ("isolations#rack#rack-1",)),
+        (Limit(percent=5, within_seconds=60, per="job"), ()),  # of an instance type whose GPUs nobody counted
         (Limit(at_most=5, within_seconds=60), ()),
     ],
 )
 def test_whose_size_must_be_known(limit: Limit, scopes: tuple[str, ...]) -> None:
-    assert scopes_in_percent(settling(limit)) == scopes
+    assert tuple(one.scope for one in to_measure(settling(limit))) == scopes
 
 
 def test_a_percentage_counts_the_nodes_of_the_cluster() -> None:
