@@ -25,7 +25,8 @@ class Encoder:
     def encode(self, finding: Finding) -> str:
         """Return the JSON of *finding*: what its `to_json` says, what is shared at the end."""
         own = finding.model_dump_json(exclude_none=True, exclude=_SHARED)
-        start, first = self._moment(finding.window_start), self._moment(finding.first_observed_at)
+        start = format_time(finding.window_start)
+        first = start if finding.first_observed_at is finding.window_start else format_time(finding.first_observed_at)
         queued, decided = self._moment(finding.queued_at), self._moment(finding.decided_at)
         return fit_for_queues(
             f'{own[:-1]},"node":{self._model(finding.node)},"policy":{self._model(finding.policy)}'
