@@ -236,7 +236,8 @@ class Policy(_Document):
                 whose = "a run" if action in _DONE_TO_RUNS else "a node"
                 raise ValueError(f"{action} is done to {whose}, and a count per {per} accuses none")
         if self.dwell is not None or self.cancel_when is not None:
-            raise ValueError(f"for and cancel_when look at one node, a count per {per} at many")
+            msg = f"for and cancel_when look at one node, a count per {per} at many: that it is over on one says little"
+            raise ValueError(f"{msg}; event.attributes.ongoing asks for what has lasted ten minutes")
 
     def plan(self, revision: int) -> PolicyPlan:
         """Return what findings of this *revision* ask for."""

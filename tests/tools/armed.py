@@ -20,7 +20,9 @@ from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import ComponentType, Kind, Orchestrator, PolicyMode, Severity, Source
 from policies.coordination.incident import Incident
+from policies.coordination.snapshot import Keys
 from policies.evaluator import Delivery, evaluate
+from policies.facts.snapshot import Facts, ReadDocument, ReadFacts
 from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
 from tests.tools.fleet_acts import Does, Site, SiteActs, acts_on, unguarded
 from tests.tools.incidents import CLUSTER, RULES, START
@@ -97,6 +99,7 @@ class Fleet:
             state=self._states.get(node, ""),
             rulebook=armed(),
             now=arrived,
+            snapshot=self._facts(node),
         )
         self._states[node] = judged.state
         self.unanswered |= {f"{one.policy}, {one.field}: {one.path}" for one in judged.refused}
@@ -108,6 +111,14 @@ class Fleet:
                 cancellations=judged.cancellations,
             )
             self.world.send(message, after=LAG)
+
+    def _facts(self, node: str) -> Facts:
+        """Return what triage would read: coordinate's own past; of people, capacity and the job's saves nothing."""
+        now = self.world.now
+        past = self.world.store.read(CLUSTER, Keys(histories=frozenset({node}), recents=frozenset({""})))
+        known = {("history", node): past.histories.get(node), ("recent", ""): past.recents.get("")}
+        nothing = {("maintenance", node): None, ("capacity", ""): None, ("job", RUN): None}
+        return ReadFacts({place: ReadDocument(one, now) for place, one in {**known, **nothing}.items()}, now)
 
     def _event(self, node: str, told: Told, seq: int, source: Source) -> FaultEvent:
         one, now = told.sighting, self.world.now

@@ -34,7 +34,7 @@ def event(after: float, node: int, **more: object) -> dict[str, object]:
         ({"otherwise": ["reset_gpu"]}, "reset_gpu is done to a node, and a count per cluster accuses none."),
         ({"do": ["resume_job"]}, "resume_job is done to a run, and a count per cluster accuses none."),
         ({"count": PER_JOB, "do": ["restart_process"]}, "restart_process is done to a node, and a count per job"),
-        ({"count": {"per": "rack"}, "for": "5m"}, "for and cancel_when look at one node, a count per rack at many."),
+        ({"count": {"per": "rack"}, "for": "5m"}, "for and cancel_when look at one node, a count per rack at many:"),
         ({"cancel_when": 'event.kind == "storage.nfs_recovered"'}, "for and cancel_when look at one node"),
         ({"count": {**WIDE["count"], "distinct": "node.shelf"}}, "node.shelf is not known."),
         ({"count": {**WIDE["count"], "at_least": 51}}, "at_least is at most 50"),
