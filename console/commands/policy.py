@@ -13,6 +13,7 @@
   relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0abc --last the same for the newest incident of a node
+  relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
   relight policy pull --to my-policies/       what stands in the table as files; a file that was edited stays
   relight policy push my-policies/ --dry-run  what would change, field by field
   relight policy push my-policies/            write them as live items; the guard puts good ones into force
@@ -35,6 +36,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.backtest.arguments import add_arguments as add_backtest
 from console.policy import table_commands
 from console.stack_commands import common_options
 
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "lint":
             action.add_argument("--strict", action="store_true", help="fail for a warning as well")
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
+    add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
     table_commands.add_arguments(actions.add_parser, SHIPPED, _PATHS)
 
 

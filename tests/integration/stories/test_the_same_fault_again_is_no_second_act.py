@@ -5,9 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from functions.adapters.archive import S3Archive
 from local.demo.cluster import LocalCluster
 from local.fleet.fleet import Fault
+from policies.contract.archive_names import EVENTS
 from policies.contract.times import format_time
+from simulator.archive.period import read_records
+from simulator.archive.reading import Told
+from simulator.backtest import Asked, backtest, read_past
+from simulator.deeds import Difference
 from tests.tools.stories import Story
 
 
@@ -62,6 +68,32 @@ def test_a_late_event_of_the_old_instance_is_recorded_and_nobody_acts(
     assert [one.id for one in story.incidents()] == [incident.id]
     story.acted_once(endings=1)
     assert len(cluster.room) == story.machines + 1
+
+
+def test_a_back_test_on_the_archive_tells_it_again(cluster: LocalCluster, told: tuple[Story, Fault]) -> None:
+    story, _fault = told
+    archive = S3Archive(cluster.aws.client("s3"), cluster.outputs["ArchiveBucket"])
+    asked = Asked(archive, "the archive", time_scale=cluster.time_scale)
+    story.wait(lambda: is_archived(asked, story), "the archive does not have all of it", seconds=60)
+    report = backtest(asked, read_past(asked))
+    incidents = cluster.incidents()
+    assert report.told.bad == []
+    assert {each.incident for each in report.after.deeds} == {one.id for one in incidents}
+    assert {each.finding for each in report.after.deeds} == {one.findings[0].id for one in incidents}
+    assert [each for each in report.matters if each.difference is not Difference.SAME] == []
+    assert report.new_acts == 0
+
+
+def is_archived(asked: Asked, story: Story) -> bool:
+    """Whether the newest version of each incident, and every event of the stream, lies in the archive."""
+    if not asked.reader.days(EVENTS):
+        return False
+    past = read_past(asked)
+    kept = {one.id: one.version for one in past.recorded.incidents()}
+    records = read_records(asked.reader, past.since, past.until, Told())
+    bodies = {one.body for one in records}
+    told = {each for each in story.records() if b'"kind"' in each}
+    return kept == {one.id: one.version for one in story.cluster.incidents()} and told <= bodies
 
 
 def a_later_one(record: bytes, gpu: str, seq: int = 900) -> bytes:
