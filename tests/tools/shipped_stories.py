@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 
 from agent.kernel_log.record import KernelRecord
@@ -13,6 +14,7 @@ from policies.contract.events import Component, FaultEvent, JobRef, Scalar
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import Action, ComponentType, Kind, Severity, Source
 from policies.evaluator import Delivery, Evaluation, evaluate
+from policies.facts.snapshot import Facts, ReadDocument, ReadFacts
 from policies.loader import load_text
 from policies.model import Policy
 from policies.rulebook import Rulebook
@@ -89,9 +91,9 @@ def rulebook() -> Rulebook:
     return shipped()
 
 
-def judged(told: Iterable[Told], instance_type: str = P5) -> Sequence[Finding]:
-    """Return what all shipped policies find, in one batch for each event."""
-    return [finding for outcome in _outcomes(told, instance_type) for finding in outcome.findings]
+def judged(told: Iterable[Told], instance_type: str = P5, known: Facts | None = None) -> Sequence[Finding]:
+    """Return what all shipped policies find, in one batch for each event; *known* are other facts than usual ones."""
+    return [finding for outcome in _outcomes(told, instance_type, known) for finding in outcome.findings]
 
 
 def unanswered(told: Iterable[Told], instance_type: str = P5) -> set[str]:
@@ -100,16 +102,23 @@ def unanswered(told: Iterable[Told], instance_type: str = P5) -> set[str]:
     return {f"{each.policy}, {each.field}: {each.path} {each.reason}" for each in refused}
 
 
-def _outcomes(told: Iterable[Told], instance_type: str) -> Iterator[Evaluation]:
+def _outcomes(told: Iterable[Told], instance_type: str, known: Facts | None = None) -> Iterator[Evaluation]:
     node = NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type=instance_type, boot_id="b")
     state = ""
     ordered = sorted(enumerate(told), key=lambda one: (one[1].after, one[0]))
     for seq, (_place, one) in enumerate(ordered):
         envelope = Envelope(node=node, spool_id="s", first_seq=seq, sent_at=at(one.after), events=(event_of(one, seq),))
         delivery = Delivery(ParsedEnvelope(envelope), at(one.after))
-        outcome = evaluate([delivery], state=state, rulebook=rulebook(), now=at(one.after))
+        now, facts = at(one.after), known or calm(at(one.after))
+        outcome = evaluate([delivery], state=state, rulebook=rulebook(), now=now, snapshot=facts)
         state = outcome.state
         yield outcome
+
+
+def calm(now: datetime) -> ReadFacts:
+    """Return what is known of a node that coordinate never had to do with, in a cluster where nothing else happens."""
+    kept = (("history", "i-1"), ("maintenance", "i-1"), ("recent", ""))
+    return ReadFacts({each: ReadDocument(None, now) for each in kept}, now)
 
 
 def fired(findings: Iterable[Finding]) -> set[str]:

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from functions.triage.facts import FactBook
 from functions.triage.records import read_records
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
 from functions.triage.triage import Triage
+from functions.twins.facts import MemoryFacts
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryDecisions, MemoryNodeStates, MemoryRejects, MemorySeen, MemoryTelemetry
 from policies.contract.envelope import Envelope
@@ -28,6 +30,7 @@ class Bench:
             "states": self.states,
             "rejects": self.rejects,
             "decisions": self.decisions,
+            "facts": FactBook(MemoryFacts(), self.telemetry),
             **worse,
         }
         self.triage = self.worker()
