@@ -13,6 +13,8 @@ WORKERS = 24
 
 def run_all(pool: Executor, calls: Sequence[Call]) -> list[Exception | None]:
     """Run *calls*, return the error of each or None, in their order. One call runs here, without a thread."""
+    if not calls:
+        return []
     if len(calls) == 1:
         return [_caught(calls[0])]
     return list(pool.map(_caught, calls))

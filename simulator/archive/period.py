@@ -4,13 +4,15 @@ Decides which objects a period needs: an object holds lines of one hour, so thos
 not know where the archive lies (a port) or what is done with what is read.
 """
 
+import heapq
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, repeat
 from typing import TypeVar
 
 from functions.ports.archive import ArchiveObject, ArchiveReader
-from policies.contract.archive import ArchivedRecord, BadLine, Happening, parse_happening, parse_record
+from policies.contract.archive import ArchivedRecord, BadLine, Happening, Order, parse_happening, parse_record
 from policies.contract.archive_names import EVENTS, hour_of
 from policies.contract.errors import BadInputError
 from simulator.archive.merging import merge
@@ -19,6 +21,7 @@ from simulator.archive.unpacking import lines_of
 
 _Entry = TypeVar("_Entry", ArchivedRecord, Happening)
 _DAY = timedelta(days=1)
+AHEAD = 2_000  # entries of one object that are held: some 2 MB of records, and the usual object has no more
 
 
 def read_records(reader: ArchiveReader, since: datetime, until: datetime, told: Told) -> Iterator[ArchivedRecord]:
@@ -68,8 +71,27 @@ def _read(
 
 
 def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
+    """Yield what is in one object, in order: lines that somebody moved by fewer than `AHEAD` places are put back."""
     told.objects += 1
-    before = None
+    ahead: list[tuple[Order, int, _Entry]] = []
+    before: Order | None = None
+    for number, entry in chain(_parsed(reader, key, told, parse), repeat((0, None))):
+        if entry is not None:
+            heapq.heappush(ahead, (entry[:3], number, entry))
+            if len(ahead) < AHEAD:
+                continue
+        elif not ahead:
+            return
+        order, line, first = heapq.heappop(ahead)
+        if before is not None and order < before:
+            told.refuse(BadLine(key, line, "it stands far behind a later one; it is read, but may be out of order."))
+        before = order
+        yield first
+
+
+def _parsed(
+    reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]
+) -> Iterator[tuple[int, _Entry]]:
     for number, line in lines_of(reader, key, told):
         if not line:
             continue
@@ -79,10 +101,7 @@ def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes
             told.refuse(BadLine(key, number, error.message))
             continue
         told.lines += 1
-        if before is not None and entry[:3] < before:
-            told.refuse(BadLine(key, number, "it stands behind a later one; it is read, but may be out of order."))
-        before = entry[:3]
-        yield entry
+        yield number, entry
 
 
 def _placed(one: ArchivedRecord, other: ArchivedRecord) -> ArchivedRecord:

@@ -131,12 +131,23 @@ def test_objects_that_were_put_together_are_read_to_the_end() -> None:
     assert read(archive) == [record(1), record(2)]
 
 
-def test_a_line_that_stands_out_of_order_is_read_and_told() -> None:
+def out_of_order() -> MemoryArchive:
     lines = format_record(record(2)) + format_record(record(1))
     archive = MemoryArchive()
     archive.put(object_key(EVENTS, BEGIN, "x", lines), gzip.compress(lines))
+    return archive
+
+
+def test_lines_of_an_object_that_somebody_moved_are_put_back() -> None:
     told = Told()
-    assert {one.id for one in read(archive, told)} == {record(1).id, record(2).id}
+    assert [one.id for one in read(out_of_order(), told)] == [record(1).id, record(2).id]
+    assert told.bad == []
+
+
+def test_a_line_that_stands_far_behind_a_later_one_is_read_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.archive.period.AHEAD", 1)
+    told = Told()
+    assert {one.id for one in read(out_of_order(), told)} == {record(1).id, record(2).id}
     assert [bad.line for bad in told.bad] == [2]
 
 
