@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from functions.adapters.policies import DynamoPolicies
-from functions.ports.policies import Head
 from policies.contract.decisions import Finding
-from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import incident_id
 from tests.integration.console.deployed import ON_CALL, Deployed, Relight
 from tests.tools.incidents import POLICY, finding, findings, plan
+from tests.unit.policies.lint.mistakes import document
 
 RUNBOOK = Path(__file__).resolve().parents[3] / "docs/operations.md"
 Eventually = Callable[[Callable[[], Any]], Any]
@@ -32,10 +31,12 @@ def send(deployed: Deployed, found: Finding) -> str:
     return incident_id(found.generation, found.id)
 
 
-def put_in_force(deployed: Deployed) -> None:
+def put_in_force(deployed: Deployed, eventually: Eventually) -> None:
+    """Write the policy as an operator does, and wait until the guard took it: a head by hand it would put right."""
     policies = DynamoPolicies(deployed.client("dynamodb"), deployed.outputs["PoliciesTable"])
     if policies.head(POLICY) is None:
-        policies.put_head(Head(POLICY, 3, "hash", PolicyMode.ACTIVE, "{}"), after=0)
+        policies.put_live(document(name=POLICY))
+        eventually(lambda: policies.head(POLICY))
 
 
 def fault(node: str) -> Finding:
@@ -50,7 +51,7 @@ def listed(relight: Relight, *words: str) -> Sequence[dict[str, Any]]:
 def test_a_parked_incident_is_found_read_and_closed(
     deployed: Deployed, relight: Relight, eventually: Eventually
 ) -> None:
-    put_in_force(deployed)
+    put_in_force(deployed, eventually)
     incident = send(deployed, fault("i-parked"))
     (line,) = eventually(lambda: [each for each in listed(relight) if each["status"] == "parked"])
     assert (line["id"], line["instance"], line["job"]) == (incident, "i-parked", "train/llm")
@@ -61,8 +62,8 @@ def test_a_parked_incident_is_found_read_and_closed(
     assert status == 0
     assert "wants a person's approval" in shown
     assert f"{incident}-1" in shown
-    status, document = relight.json("incident", "show", incident)
-    assert [entry["stage"] for entry in document["timeline"]] == ["seen", "queued", "decided", "parked"]
+    status, shown_whole = relight.json("incident", "show", incident)
+    assert [entry["stage"] for entry in shown_whole["timeline"]] == ["seen", "queued", "decided", "parked"]
 
     words = ("incident", "close", incident[:10], "--reason", "the board was changed", "--by", "kim", "--yes")
     status, closed = relight.json(*words)
@@ -75,7 +76,7 @@ def test_a_parked_incident_is_found_read_and_closed(
 def test_a_stop_is_read_before_anything_opens_and_ends_when_it_is_taken_back(
     deployed: Deployed, relight: Relight, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_force(deployed)
+    put_in_force(deployed, eventually)
     monkeypatch.setenv("POLICIES_TABLE", deployed.outputs["PoliciesTable"])
     assert relight("policy", "stop", "--reason", "a bad image", "--edited-by", "kim")[0] == 0
     send(deployed, fault("i-stopped"))

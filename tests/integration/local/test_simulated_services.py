@@ -170,6 +170,25 @@ def _train(aws: EmbeddedAws, name: str) -> None:
     )
 
 
+def test_a_reservation_has_as_many_free_slots_as_nothing_runs_in(aws: EmbeddedAws) -> None:
+    inside, other = (each["InstanceId"] for each in _group(aws, "reserved"))
+    aws.set_capacity_reservations([{"id": "cr-1", "slots": 2, "cluster": "reserved", "instances": [inside, other]}])
+    ec2 = aws.client("ec2")
+
+    def free() -> int:
+        active = [{"Name": "state", "Values": ["active"]}]
+        (found,) = ec2.describe_capacity_reservations(Filters=active)["CapacityReservations"]
+        return int(found["AvailableInstanceCount"])
+
+    assert free() == 0
+    wanted = [{"Name": "capacity-reservation-id", "Values": ["cr-1"]}]
+    found = ec2.describe_instances(Filters=wanted)["Reservations"]
+    assert {each["InstanceId"] for one in found for each in one["Instances"]} == {inside, other}
+    ec2.terminate_instances(InstanceIds=[inside])
+    eventually(lambda: free() == 1)
+    aws.set_capacity_reservations([])
+
+
 def _status(aws: EmbeddedAws, name: str) -> str:
     return str(aws.client("sagemaker").describe_training_job(TrainingJobName=name)["TrainingJobStatus"])
 
