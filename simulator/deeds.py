@@ -6,9 +6,10 @@ must not know which account is the truth.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
+from sys import intern
 from typing import Any
 
 from policies.contract.times import format_time
@@ -27,7 +28,7 @@ class Act:
     at: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Deed:
     """One incident with what was done. ``acts`` is empty where nobody acted; ``ended_at`` is None while it is open."""
 
@@ -55,7 +56,8 @@ class Deed:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON takes it."""
-        plain = {key: value for key, value in vars(self).items() if key not in {"acts", "opened_at", "ended_at"}}
+        names = (each.name for each in fields(self))
+        plain = {name: getattr(self, name) for name in names if name not in {"acts", "opened_at", "ended_at"}}
         return {
             **plain,
             "opened_at": format_time(self.opened_at),
@@ -70,21 +72,21 @@ def deed_of(incident: Incident) -> Deed:
     return Deed(
         incident=incident.id,
         finding=incident.findings[0].id if incident.findings else "",
-        cluster=incident.cluster,
-        generation=incident.generation,
-        node=incident.node.name,
-        instance=incident.node.instance_id,
-        instance_type=incident.node.instance_type,
-        job=incident.job.id if incident.job else "",
-        policy=incident.policy.name,
+        cluster=intern(incident.cluster),  # the same few words, thousands of times
+        generation=intern(incident.generation),
+        node=intern(incident.node.name),
+        instance=intern(incident.node.instance_id),
+        instance_type=intern(incident.node.instance_type),
+        job=intern(incident.job.id) if incident.job else "",
+        policy=intern(incident.policy.name),
         revision=incident.policy.revision,
         opened_at=incident.opened_at,
         ended_at=next((each.at for each in reversed(incident.timeline) if each.stage == "closed"), incident.updated_at)
         if over
         else None,
         status=incident.status.value,
-        outcome=incident.outcome,
-        reason=incident.reason,
+        outcome=intern(incident.outcome),
+        reason=intern(incident.reason),
         acts=_acts(incident),
     )
 
@@ -110,7 +112,7 @@ class Difference(StrEnum):
     CHANGED = "changed"  # in both, with other acts, another policy or another end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Matter:
     """One matter in both accounts."""
 

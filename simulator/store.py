@@ -1,12 +1,14 @@
 """Coordinate's documents during a replay: those of `policies.coordination.memory`, with closed incidents kept small.
 
-A month has thousands of incidents and hardly one of them is open: closed ones are kept as compressed JSON and come back
-when somebody asks. It must not decide anything.
+A month has thousands of incidents and hardly one of them is open: closed ones go into a file without a name, packed,
+and come back when somebody asks. It must not decide anything.
 """
 
 import zlib
 from collections.abc import Iterator, Mapping
+from tempfile import TemporaryFile
 from typing import Any
+from weakref import finalize
 
 from policies.contract.base import Model
 from policies.coordination.budgets import Budget
@@ -18,6 +20,8 @@ from policies.coordination.snapshot import AnyChange
 from policies.coordination.windows import Window
 from policies.facts.history import History
 from policies.facts.recent import Recent
+from policies.precision.misses import Misses
+from policies.precision.record import Record
 
 KINDS: Mapping[str, type[Model]] = {
     "_incidents": Incident,
@@ -27,9 +31,12 @@ KINDS: Mapping[str, type[Model]] = {
     "_windows": Window,
     "_histories": History,
     "_recents": Recent,
+    "_records": Record,
+    "_misses": Misses,
 }
 """Where `MemoryStore` keeps each kind of document. A test holds the two together."""
-LATELY_CLOSED = 1_000  # about 17 KB each as they are, and the next finding of their nodes asks for them
+_LENGTH_BITS = 24  # an incident has 400 KB at most
+LATELY_CLOSED = 4_000  # some 60 MB as they are; the next finding of their nodes asks for them
 
 
 class Shelf(dict[Key, Incident]):
@@ -38,7 +45,10 @@ class Shelf(dict[Key, Incident]):
     def __init__(self) -> None:
         """Start empty."""
         super().__init__()
-        self._packed: dict[Key, bytes] = {}
+        self._packed: dict[Key, int] = {}  # where in the file, and how long (the last 24 bits)
+        self._file = TemporaryFile()  # noqa: SIM115 - it lives as long as the shelf, and has no name
+        self._end = 0
+        finalize(self, self._file.close)
         self._closed: dict[Key, None] = {}  # not packed yet, the longest closed first
 
     def __contains__(self, key: object) -> bool:
@@ -48,12 +58,12 @@ class Shelf(dict[Key, Incident]):
     def __getitem__(self, key: Key) -> Incident:
         """Return it."""
         packed = self._packed.get(key)
-        return super().__getitem__(key) if packed is None else _unpacked(packed)
+        return super().__getitem__(key) if packed is None else self._unpacked(packed)
 
     def get(self, key: Key, default: Any = None) -> Any:  # noqa: ANN401 - as a dict's
         """Return it, or *default*."""
         packed = self._packed.get(key)
-        return super().get(key, default) if packed is None else _unpacked(packed)
+        return super().get(key, default) if packed is None else self._unpacked(packed)
 
     def __setitem__(self, key: Key, incident: Incident) -> None:
         """Keep it, and pack the one that has been closed for longest."""
@@ -67,7 +77,15 @@ class Shelf(dict[Key, Incident]):
 
     def _pack(self, key: Key) -> None:
         self._closed.pop(key)
-        self._packed[key] = zlib.compress(super().pop(key).to_json().encode(), 1)
+        packed = zlib.compress(super().pop(key).to_json().encode(), 1)
+        self._file.seek(self._end)
+        self._file.write(packed)
+        self._packed[key] = self._end << _LENGTH_BITS | len(packed)
+        self._end += len(packed)
+
+    def _unpacked(self, packed: int) -> Incident:
+        self._file.seek(packed >> _LENGTH_BITS)
+        return Incident.model_validate_json(zlib.decompress(self._file.read(packed & (1 << _LENGTH_BITS) - 1)))
 
     def __iter__(self) -> Iterator[Key]:
         """Return all keys."""
@@ -91,6 +109,7 @@ class ReplayStore(MemoryStore):
         self._shelf = Shelf()
         self._incidents = self._shelf
         self._running: dict[str, dict[str, Incident]] = {}
+        self._open: dict[str, dict[str, Incident]] = {}  # running ones and parked ones
         self.at_work = 0
 
     def find(self, cluster: str, incident: str) -> Incident | None:
@@ -108,6 +127,11 @@ class ReplayStore(MemoryStore):
         mine = self._running.get(cluster, {}).values()
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
 
+    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
+        """See the port: the same answer, without a look at all that is closed."""
+        mine = self._open.get(cluster, {}).values()
+        return tuple(sorted(each.id for each in mine if each.job and each.job.id == job))
+
     def write(self, change: AnyChange) -> None:
         """See the port."""
         super().write(change)
@@ -115,6 +139,11 @@ class ReplayStore(MemoryStore):
             self._note(change.after)
 
     def _note(self, incident: Incident) -> None:
+        still = self._open.setdefault(incident.cluster, {})
+        if incident.status.is_open:
+            still[incident.id] = incident
+        else:
+            still.pop(incident.id, None)
         mine = self._running.setdefault(incident.cluster, {})
         before = len(mine)
         if incident.status.is_running:
@@ -142,7 +171,3 @@ class ReplayStore(MemoryStore):
         getattr(self, kind)[key] = document
         if isinstance(document, Incident):
             self._note(document)
-
-
-def _unpacked(packed: bytes) -> Incident:
-    return Incident.model_validate_json(zlib.decompress(packed))
