@@ -78,6 +78,7 @@ class Rulebook:
     _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
     _news: dict[Kind, bool] = field(default_factory=dict, repr=False)
     _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    _facts: dict[int, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def candidates(self, event: FaultEvent) -> Candidates:
         """Return the rules that *event* may meet."""
@@ -91,6 +92,16 @@ class Rulebook:
         found = self._cache.get(key)
         if found is None:
             found = self._cache[key] = self._narrow(kind, xid)
+        return found
+
+    def facts_asked(self, event: FaultEvent) -> frozenset[str]:
+        """Return the documents that the rules which *event* may meet ask for facts, by name."""
+        candidates = self.candidates(event)
+        found = self._facts.get(id(candidates))  # one tuple for each kind and Xid, kept as long as this
+        if found is None:
+            cancelled = self.cancelled_by(event.kind) if self.may_end else ()
+            asked = (rule.asks_facts for rule, _rest in (*candidates, *cancelled))
+            found = self._facts[id(candidates)] = frozenset[str]().union(*asked)
         return found
 
     def dwelling(self, kind: Kind) -> Sequence[Rule]:

@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from functions.ports.facts import FactKey, FactReader
 from functions.ports.triage import NodeKey, Telemetry
 from functions.triage.sorting import Arrival
-from policies.contract.events import FaultEvent
 from policies.facts.registry import DOCUMENTS
 from policies.facts.snapshot import NOTHING_KNOWN, Facts, ReadDocument, ReadFacts
-from policies.rulebook import Rule, Rulebook
+from policies.rulebook import Rulebook
 
 REMEMBERED = timedelta(seconds=5)  # a storm of batches reads once; a person's word counts as soon as they look
 MOST_REMEMBERED = 20_000
@@ -74,12 +73,7 @@ def _asked(arrivals: Sequence[Arrival], rulebook: Rulebook) -> Iterator[FactKey]
     for arrival in arrivals:
         envelope = arrival.delivery.parsed.envelope
         for event in envelope.events:
-            names = frozenset[str]().union(*(rule.asks_facts for rule in _askers(event, rulebook)))
-            subjects = ((name, DOCUMENTS[name].subject(event, envelope.node)) for name in names)
-            yield from (FactKey(envelope.node.cluster, name, one) for name, one in subjects if one is not None)
-
-
-def _askers(event: FaultEvent, rulebook: Rulebook) -> Iterator[Rule]:
-    yield from (rule for rule, _rest in rulebook.candidates(event) if rule.asks_facts)
-    if rulebook.may_end:
-        yield from (rule for rule, _rest in rulebook.cancelled_by(event.kind) if rule.asks_facts)
+            for name in rulebook.facts_asked(event):
+                subject = DOCUMENTS[name].subject(event, envelope.node)
+                if subject is not None:
+                    yield FactKey(envelope.node.cluster, name, subject)

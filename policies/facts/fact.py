@@ -10,7 +10,7 @@ Whoever writes the document does so through `functions/ports/facts.py`, or as it
 attribute ``document``. `tests/unit/test_documents.py` then asks for the facts' lines in docs/policies.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -60,6 +60,7 @@ class FactDocument(Generic[D]):
     for none. ``sort_key`` says where that one lies below ``CLUSTER#<cluster>``. ``parse`` reads what its writer wrote
     and raises ValueError for anything else. ``answer`` gets None when nothing was ever written, and leaves out what is
     unknown. ``as_of`` says from when a measured document is; what is written at each change is as old as its reading.
+    ``varies`` names what of an event the answer depends on besides the subject, None where it depends on nothing.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FactDocument(Generic[D]):
     parse: Callable[[str], D]
     answer: Callable[[D | None, About], Mapping[str, Scalar]]
     as_of: Callable[[D], datetime] | None = None
+    varies: Callable[[FaultEvent], Hashable] | None = None
 
 
 def of_instance(_event: FaultEvent, node: NodeIdentity) -> str | None:

@@ -90,4 +90,5 @@ RECENT = FactDocument(
     sort_key=lambda _cluster: "RECENT",
     parse=lambda text: Neighbours(Recent.model_validate_json(text)),
     answer=_answer,
+    varies=lambda event: (fault_of(event.kind, event.attributes), event.job.id if event.job else ""),
 )

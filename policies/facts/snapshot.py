@@ -4,7 +4,7 @@ Decides what a member holds for an event, and how old that is. What was not read
 raises. It must not read tables or a clock.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -54,20 +54,27 @@ class ReadDocument(NamedTuple):
 
 
 class ReadFacts:
-    """The facts in documents of one cluster: (name, subject) -> what was read. What is unreadable is left out."""
+    """The facts about one node in documents: (name, subject) -> what was read. What is unreadable is left out."""
 
     def __init__(self, documents: Mapping[tuple[str, str], ReadDocument], now: datetime) -> None:
         """Answer from *documents*, at the moment *now*."""
         self._documents = documents
         self._now = now
+        self._answers: dict[tuple[str, str, Hashable], Mapping[str, Scalar]] = {}
 
     def read(self, member: str, event: FaultEvent, node: NodeIdentity) -> Scalar | None:
         """See `Facts`."""
         kind = document_of(member)
-        found = self._find(kind.name, event, node) if kind else None
-        if kind is None or found is None:
+        subject = kind.subject(event, node) if kind else None
+        if kind is None or subject is None:
             return None
-        return kind.answer(found.document, About(event, node, self._now)).get(member)
+        key = (kind.name, subject, kind.varies(event) if kind.varies else None)
+        known = self._answers.get(key)
+        if known is None:
+            found = self._documents.get((kind.name, subject))
+            known = kind.answer(found.document, About(event, node, self._now)) if found else {}
+            self._answers[key] = known
+        return known.get(member)
 
     def age(self, documents: Collection[str], event: FaultEvent, node: NodeIdentity) -> float | None:
         """See `Facts`."""
