@@ -19,7 +19,7 @@ Statements = Sequence[grants.Right]
 
 
 def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
-    """Read both lanes, the policies and where nodes are, keep windows and rejects, send findings and contributions."""
+    """Read both lanes, the policies and what they ask of nodes, keep windows and rejects, send what is found."""
     fleet = ("BatchGetItem", "PutItem", "UpdateItem")
     return [
         grants.read_stream("Faults", lanes.faults),
