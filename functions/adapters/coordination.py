@@ -4,7 +4,7 @@ It must not decide; what it writes is as conditional as its twin's.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,8 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.windows import Window
 from policies.facts.history import History
 from policies.facts.recent import Recent
+from policies.precision.misses import MISSES_KEY, Misses
+from policies.precision.record import Record
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     Item = dict[str, AttributeValueTypeDef]
 
-Past = TypeVar("Past", History, Recent)
+Kept = TypeVar("Kept", History, Recent, Record, Misses)
 LOG = logging.getLogger(__name__)
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
@@ -53,6 +55,8 @@ class DynamoDBCoordinationStore:
             *((self._fleet, items.window_key(cluster, each)) for each in sorted(keys.windows)),
             *((self._fleet, items.history_key(cluster, each)) for each in sorted(keys.histories)),
             *((self._fleet, items.recent_key(cluster)) for _ in keys.recents),
+            *((self._fleet, items.record_item_key(cluster, each)) for each in sorted(keys.records)),
+            *((self._fleet, items.misses_item_key(cluster)) for _ in keys.misses),
         ]
         found: dict[str, list[Item]] = {self._incidents: [], self._fleet: []}
         for table, item in batch_get(self._client, wanted, "reading coordinate's documents", ConsistentRead=True):
@@ -60,18 +64,31 @@ class DynamoDBCoordinationStore:
         incidents = [_readable(item) for item in found[self._incidents]]
         mine = {each.id: each for each in incidents if each and each.cluster == cluster}
         snapshot = _snapshot(cluster, mine, [items.deserialise(item) for item in found[self._fleet]])
-        asked = Snapshot(cluster, histories=dict.fromkeys(keys.histories), recents=dict.fromkeys(keys.recents))
+        asked = Snapshot(
+            cluster,
+            histories=dict.fromkeys(keys.histories),
+            recents=dict.fromkeys(keys.recents),
+            records=dict.fromkeys(keys.records),
+            misses=dict.fromkeys(keys.misses),
+        )
         return asked.merged(snapshot)
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """Return open and not parked ids of the index by status, longest unchanged first; it lags by moments."""
+        return self._list(cluster, "#named <> :value", "status", IncidentStatus.PARKED)
+
+    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
+        """Return the open ids of *job*, by the same index: few are open at a time."""
+        return self._list(cluster, "#named = :value", "job_key", f"{cluster}#{job}")
+
+    def _list(self, cluster: str, condition: str, named: str, value: str) -> tuple[str, ...]:
         pages = self._client.get_paginator("query").paginate(
             TableName=self._incidents,
             IndexName="by-status",
             KeyConditionExpression="cluster_status = :open",
-            FilterExpression="#status <> :parked",
-            ExpressionAttributeNames={"#status": "status"},
-            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}, ":parked": {"S": IncidentStatus.PARKED}},
+            FilterExpression=condition,
+            ExpressionAttributeNames={"#named": named},
+            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}, ":value": {"S": value}},
             ProjectionExpression="pk",
         )
         with calling("listing incidents"):
@@ -107,19 +124,20 @@ class DynamoDBCoordinationStore:
     def _item_of(self, document: Document) -> "tuple[str, Item]":
         if isinstance(document, Incident):
             return self._incidents, items.incident_item(document)
-        return self._fleet, _fleet_item(document)
+        return self._fleet, _ITEMS[type(document)](document)
 
 
-def _fleet_item(document: Lease | Job | Budget | Window | History | Recent) -> "Item":
-    if isinstance(document, Window):
-        return items.window_item(document)
-    if isinstance(document, History):
-        return items.history_item(document)
-    if isinstance(document, Recent):
-        return items.recent_item(document)
-    if isinstance(document, Lease):
-        return items.lease_item(document)
-    return items.job_item(document) if isinstance(document, Job) else items.budget_item(document)
+_ITEMS: Mapping[type[Any], Callable[[Any], "Item"]] = {
+    Lease: items.lease_item,
+    Job: items.job_item,
+    Budget: items.budget_item,
+    Window: items.window_item,
+    History: items.history_item,
+    Recent: items.recent_item,
+    Record: items.record_item,
+    Misses: items.misses_item,
+}
+"""How each document of the fleet table is written."""
 
 
 def _readable(item: "Item") -> Incident | None:
@@ -131,7 +149,7 @@ def _readable(item: "Item") -> Incident | None:
         return None
 
 
-def _kept(model: type[Past], item: Mapping[str, Any], empty: Past) -> Past:
+def _kept(model: type[Kept], item: Mapping[str, Any], empty: Kept) -> Kept:
     """Return what is kept of the past; a document that somebody broke is begun anew, since decisions must go on."""
     try:
         return model.model_validate_json(str(item["document"]))
@@ -147,6 +165,8 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
     windows: dict[str, Window] = {}
     histories: dict[str, History | None] = {}
     recents: dict[str, Recent | None] = {}
+    records: dict[str, Record | None] = {}
+    misses: dict[str, Misses | None] = {}
     for item in fleet:
         kind = str(item["sk"]).split("#", 1)[0]
         if kind == "NODE" and str(item["sk"]).endswith("#history"):
@@ -154,6 +174,11 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
             histories[instance] = _kept(History, item, History(cluster=cluster, instance=instance))
         elif kind == "RECENT":
             recents[""] = _kept(Recent, item, Recent(cluster=cluster))
+        elif kind == "POLICY":
+            policy = str(item["sk"]).removeprefix("POLICY#").removesuffix("#record")
+            records[policy] = _kept(Record, item, Record(cluster=cluster, policy=policy))
+        elif kind == MISSES_KEY:
+            misses[""] = _kept(Misses, item, Misses(cluster=cluster))
         elif kind == "NODE":
             leases[item["generation"]] = Lease.model_validate(item)
         elif kind == "JOB":
@@ -162,4 +187,15 @@ def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict
             windows[item["key"]] = Window.model_validate_json(item["document"])
         else:
             budgets[item["scope"]] = Budget.model_validate(item)
-    return Snapshot(cluster, incidents, leases, jobs, budgets, windows=windows, histories=histories, recents=recents)
+    return Snapshot(
+        cluster,
+        incidents,
+        leases,
+        jobs,
+        budgets,
+        windows=windows,
+        histories=histories,
+        recents=recents,
+        records=records,
+        misses=misses,
+    )

@@ -19,6 +19,8 @@ from policies.coordination.notes import Entry
 from policies.coordination.windows import Window
 from policies.facts.history import HISTORY, History
 from policies.facts.recent import RECENT, Recent
+from policies.precision.misses import MISSES_KEY, Misses
+from policies.precision.record import Record, record_key
 
 if TYPE_CHECKING:  # the annotations of boto3 come with the development tools only
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -29,6 +31,7 @@ if TYPE_CHECKING:  # the annotations of boto3 come with the development tools on
 KEPT_SECONDS = 90 * 86400
 HISTORY_KEPT_SECONDS = 29 * 86400  # nobody asks for more than 28 days
 RECENT_KEPT_SECONDS = 86400
+RECORD_KEPT_SECONDS = 91 * 86400  # nobody asks for more than 90 days
 WINDOWS_KEPT_SECONDS = 14 * 86400
 _TO = TypeSerializer()
 _FROM = TypeDeserializer()
@@ -168,6 +171,38 @@ def recent_item(recent: Recent) -> "dict[str, AttributeValueTypeDef]":
         "document": recent.model_dump_json(exclude_defaults=True),
     }
     return {**recent_key(recent.cluster), **serialise(attributes)}
+
+
+def record_item(record: Record) -> "dict[str, AttributeValueTypeDef]":
+    """Return what a policy did to hardware and what is known of that, as JSON in ``document``."""
+    last = max((each.at.timestamp() for each in record.acts), default=0.0)
+    attributes = {
+        "version": record.version,
+        "expires": int(last) + RECORD_KEPT_SECONDS,
+        "document": record.model_dump_json(exclude_defaults=True),
+    }
+    return {**record_item_key(record.cluster, record.policy), **serialise(attributes)}
+
+
+def record_item_key(cluster: str, policy: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where the acts of *policy* in *cluster* lie in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", record_key(policy))
+
+
+def misses_item(misses: Misses) -> "dict[str, AttributeValueTypeDef]":
+    """Return the restarts that a cluster knows of, as JSON in ``document``."""
+    last = max((each.at.timestamp() for each in misses.restarts), default=0.0)
+    attributes = {
+        "version": misses.version,
+        "expires": int(last) + RECORD_KEPT_SECONDS,
+        "document": misses.model_dump_json(exclude_defaults=True),
+    }
+    return {**misses_item_key(misses.cluster), **serialise(attributes)}
+
+
+def misses_item_key(cluster: str) -> "dict[str, AttributeValueTypeDef]":
+    """Return where the restarts of *cluster* lie in the fleet table."""
+    return key_of(f"CLUSTER#{cluster}", MISSES_KEY)
 
 
 def serialise(attributes: Mapping[str, Any]) -> "dict[str, AttributeValueTypeDef]":

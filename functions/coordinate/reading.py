@@ -1,7 +1,8 @@
 """What one decision reads: what the messages name, the switches of their policies, then what all that points to.
 
 Three reads, however many messages: beside the switches, at the same time, what people and the sweep say of nodes and
-cluster. It must not decide what is needed (`policies.coordination.decide` and `sparing` say so).
+cluster. Where a run's end is news, its open incidents are listed as well. It must not decide what is needed
+(`policies.coordination.decide`, `sparing` and `missing` say so).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +19,9 @@ from policies.contract.decisions import AnyMessage, SweepMessage
 from policies.coordination.decide import keys_behind, keys_of, policies_of
 from policies.coordination.incident import Incident
 from policies.coordination.limits import to_measure
+from policies.coordination.missing import runs_to_look_up
 from policies.coordination.rules import Rules
-from policies.coordination.snapshot import ExecutionState, Snapshot
+from policies.coordination.snapshot import ExecutionState, Keys, Snapshot
 from policies.coordination.sparing import asks_capacity, nodes_to_ask
 from policies.coordination.sweep import to_look_up
 from policies.facts.capacity import CAPACITY, read_capacity
@@ -52,7 +54,7 @@ def read_snapshot(
         snapshot = replace(snapshot, switches=sources.switches.read(policies))
     if facts:
         snapshot = _with_facts(snapshot, facts.result())
-    behind = keys_behind(snapshot, messages, now, rules)
+    behind = keys_behind(snapshot, messages, now, rules) | _open_of(store, snapshot, messages, pool)
     if behind:
         snapshot = snapshot.merged(store.read(cluster, behind))
     shares = {one for each in snapshot.incidents.values() for one in to_measure(each)}
@@ -63,6 +65,13 @@ def read_snapshot(
         silent = to_look_up(snapshot.incidents.values(), now, rules)
         snapshot = replace(snapshot, executions=_look_up(silent, sources.executions, pool))
     return snapshot
+
+
+def _open_of(store: CoordinationStore, snapshot: Snapshot, messages: Sequence[AnyMessage], pool: Executor) -> Keys:
+    """Return the open incidents of runs that *messages* say have ended."""
+    runs = sorted(runs_to_look_up(snapshot, messages))
+    listed = [pool.submit(store.list_open, snapshot.cluster, run) for run in runs]
+    return Keys(incidents=frozenset(each for found in listed for each in found.result()) - snapshot.incidents.keys())
 
 
 def _facts_to_read(snapshot: Snapshot, messages: Sequence[AnyMessage]) -> list[FactKey]:

@@ -24,6 +24,10 @@ class CoordinationStore(Protocol):
         """Return ids of incidents that run, or did a moment ago: the caller reads them before it believes it."""
         ...
 
+    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
+        """Return ids of incidents of *job* that are open, or were a moment ago."""
+        ...
+
     def write(self, change: AnyChange) -> None:
         """Write ``change.after``; ConflictError when what is stored is not the version of ``change.before``."""
         ...

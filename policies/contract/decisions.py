@@ -13,7 +13,7 @@ from policies.contract.envelope import NodeIdentity, explain
 from policies.contract.errors import BadInputError
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.identifiers import stable_id
-from policies.contract.restraints import ApproveMessage, Cancellation, Hours, Pace
+from policies.contract.restraints import ApproveMessage, Cancellation, Hours, Pace, Trust, VerdictMessage
 from policies.contract.rungs import Executor, Rung, RungStatus
 from policies.contract.times import Moment, WaitSeconds
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity, Source
@@ -46,6 +46,7 @@ class PolicyPlan(Model):
     approve_within_seconds: float = 3600.0
     acts: Pace | None = None  # those of before it was counted have none
     schedule: Hours | None = None
+    trust: Trust | None = None  # those of before it was measured have none
 
 
 class Finding(Model):
@@ -227,7 +228,7 @@ class CloseMessage(Model):
         return stable_id("close", self.incident, self.by, self.reason)
 
 
-AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage | ApproveMessage
+AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage | ApproveMessage | VerdictMessage
 Message = Annotated[AnyMessage, Field(discriminator="type")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

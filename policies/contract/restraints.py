@@ -3,7 +3,9 @@
 It must not know when any of it applies (`policies/schedules.py`, `policies/coordination/` do).
 """
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from policies.contract.base import Model
 from policies.contract.identifiers import stable_id
@@ -15,6 +17,13 @@ class Pace(Model):
 
     at_most: int
     within_seconds: float
+
+
+class Trust(Model):
+    """A policy goes into shadow when of ``of`` judged acts or more fewer than this share were on faulty hardware."""
+
+    at_least: float
+    of: int
 
 
 class Hours(Model):
@@ -55,3 +64,37 @@ class ApproveMessage(Model):
     def deduplication_id(self) -> str:
         """Return the same id for the same answer."""
         return stable_id("approve", self.incident, self.by, self.reason, self.approved)
+
+
+VerdictWord = Literal["faulty", "healthy", "missed", "unknown"]
+
+
+class VerdictMessage(Model):
+    """What a person says of an incident when more is known: how its hardware was, or whose miss it is.
+
+    ``unknown`` takes back what was said before. Of two words on one question the later counts (``at``: when it was
+    said), whichever arrives first. ``policy`` is the one that ought to have found it; only a miss has one.
+    """
+
+    schema_version: Literal[1] = 1
+    type: Literal["verdict"] = "verdict"
+    cluster: str
+    incident: str
+    verdict: VerdictWord
+    policy: str = ""
+    by: str
+    reason: str = ""
+    at: Moment
+
+    @model_validator(mode="after")
+    def _of_one_question(self) -> Self:
+        if self.verdict == "missed" and not self.policy:
+            raise ValueError("missed names the policy that ought to have found it")
+        if self.verdict in {"faulty", "healthy"} and self.policy:
+            raise ValueError(f"{self.verdict} is said of hardware, and names no policy")
+        return self
+
+    @property
+    def deduplication_id(self) -> str:
+        """Return the same id for the same word."""
+        return stable_id("verdict", self.incident, self.verdict, self.policy, self.by, self.reason, self.at)

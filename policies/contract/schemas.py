@@ -20,7 +20,7 @@ from policies.contract.decisions import (
 )
 from policies.contract.envelope import Envelope
 from policies.contract.events import FaultEvent
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 
 WIRE_FORMS: dict[str, type[BaseModel]] = {
     "envelope": Envelope,
@@ -31,6 +31,7 @@ WIRE_FORMS: dict[str, type[BaseModel]] = {
     "sweep_message": SweepMessage,
     "close_message": CloseMessage,
     "approve_message": ApproveMessage,
+    "verdict_message": VerdictMessage,
     "answer": Answer,
     "rung_report": RungReport,
     "rung_request": RungRequest,

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
 from policies.contract.events import JobRef
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
@@ -18,14 +18,24 @@ from policies.coordination.closing import take_close
 from policies.coordination.contributing import generations_of, groups_of, hear, window_keys
 from policies.coordination.findings import take_contributions, take_findings
 from policies.coordination.incident import Incident, incident_id
+from policies.coordination.judging import take_verdict
 from policies.coordination.learning import job_in
 from policies.coordination.limits import limits_of
+from policies.coordination.missing import keep_misses, misses_of_messages
 from policies.coordination.pacing import acts_scope
 from policies.coordination.past import keep_past, past_of_findings
 from policies.coordination.rules import Rules
 from policies.coordination.snapshot import Decision, Keys, Snapshot
 from policies.coordination.sparing import why_left_alone
 from policies.coordination.sweep import is_overdue, take_sweep, to_look_up
+from policies.coordination.trusting import (
+    keep_records,
+    policies_behind,
+    record_of,
+    records_behind,
+    records_of_findings,
+    successor_of,
+)
 from policies.coordination.working import Working
 
 
@@ -36,22 +46,23 @@ def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()
     jobs: set[str] = set()
     past = Keys()
     for message in messages:
-        if isinstance(message, AskMessage | CloseMessage | ApproveMessage):
+        if isinstance(message, AskMessage | CloseMessage | ApproveMessage | VerdictMessage):
             incidents.add(message.incident)
+            past |= successor_of(message) if isinstance(message, AskMessage) else Keys()
             learned = job_in(message.report) if isinstance(message, AskMessage) else None
             jobs.update({learned.id} if learned else ())
         elif isinstance(message, FindingsMessage):
             incidents.update(incident_id(each.generation, each.id) for each in message.findings)
             leases.update(each.generation for each in message.findings)
             leases.update(each.generation for each in message.cancellations)
-            past |= past_of_findings(message)
+            past |= past_of_findings(message) | records_of_findings(message)
             runs = {each.id: generation_of_run(each.job) for each in message.findings if each.job}
             leases.update(runs.values())
             incidents.update(incident_id(run, finding) for finding, run in runs.items())
             # A finding may tell a settling incident its job, and that incident may ask in the same batch.
             jobs.update(each.job.id for each in message.findings if each.job)
     named = Keys(incidents=frozenset(incidents), leases=frozenset(leases), jobs=frozenset(jobs))
-    return named | past | _wide_keys(messages)
+    return named | past | misses_of_messages(messages) | _wide_keys(messages)
 
 
 def _wide_keys(messages: Collection[AnyMessage]) -> Keys:
@@ -89,16 +100,18 @@ def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datet
     keys = Keys(incidents=frozenset(lease.incident for lease in snapshot.leases.values() if lease.incident))
     if any(isinstance(message, FindingsMessage) for message in messages):
         keys |= Keys(incidents=frozenset(name for job in snapshot.jobs.values() for name in to_read(job)))
-        keys |= _found(snapshot, messages, now)
+        keys |= _found(snapshot, messages, now) | records_behind(snapshot, messages)
     named = {
-        message.incident for message in messages if isinstance(message, AskMessage | CloseMessage | ApproveMessage)
+        message.incident
+        for message in messages
+        if isinstance(message, AskMessage | CloseMessage | ApproveMessage | VerdictMessage)
     }
     silent = {incident.id for incident in to_look_up(snapshot.incidents.values(), now, rules)}
     for incident in snapshot.incidents.values():
         looked_at = incident.id in named or incident.id in silent or is_overdue(incident, now)
         halted = snapshot.switches.why_not(incident.policy.name) or _in_hand(snapshot, incident, now)
         if looked_at or halted:
-            keys |= _guards(incident)
+            keys |= _guards(incident) | record_of(incident)
     return keys - _read(snapshot)
 
 
@@ -108,16 +121,16 @@ def _in_hand(snapshot: Snapshot, incident: Incident, now: datetime) -> bool:
     return is_running and bool(why_left_alone(snapshot, incident.node.instance_id, incident.generation, now))
 
 
-def policies_of(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> frozenset[str]:
+def policies_of(snapshot: Snapshot, messages: Collection[AnyMessage]) -> frozenset[str]:
     """Return the policies whose switches *messages* depend on: of new findings, and of incidents that may move."""
     names: set[str] = set()
     for message in messages:
         if isinstance(message, FindingsMessage):
             names.update(finding.policy.name for finding in message.findings)
             names.update(group.rule.plan.name for group in message.contributions)
-        elif not isinstance(message, CloseMessage | ApproveMessage):
+        elif not isinstance(message, CloseMessage | ApproveMessage | VerdictMessage):
             names.update(each.policy.name for each in snapshot.incidents.values() if each.status.is_running)
-    return frozenset(names)
+    return frozenset(names) | policies_behind(snapshot, messages)
 
 
 def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *, rules: Rules) -> Decision:
@@ -133,7 +146,10 @@ def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *,
             refused[index] = error
         else:
             work = trial
-    keep_past(work, [message for index, message in enumerate(messages) if index not in refused], now)
+    taken = [message for index, message in enumerate(messages) if index not in refused]
+    keep_past(work, taken, now)
+    keep_records(work, taken, now)
+    keep_misses(work, taken, now)
     return work.decision(refused)
 
 
@@ -148,6 +164,8 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
         take_close(work, message, now)
     elif isinstance(message, ApproveMessage):
         take_approval(work, message, now)
+    elif isinstance(message, VerdictMessage):
+        take_verdict(work, message, now)
     else:
         take_sweep(work, now)
 
@@ -170,4 +188,6 @@ def _read(snapshot: Snapshot) -> Keys:
         frozenset(snapshot.windows),
         frozenset(snapshot.histories),
         frozenset(snapshot.recents),
+        frozenset(snapshot.records),
+        frozenset(snapshot.misses),
     )

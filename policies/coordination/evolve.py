@@ -17,6 +17,7 @@ from policies.coordination.happenings import (
     Faltered,
     Happening,
     Joined,
+    Judged,
     Line,
     Parked,
     Recorded,
@@ -51,7 +52,7 @@ def _evolve(incident: Incident, status: IncidentStatus, happening: Happening, no
 
 def write_line(incident: Incident, line: Line) -> Incident:
     """Return *incident* with one more line in its timeline; the entry's ``version`` is set when it is committed."""
-    if len(incident.timeline) >= MOST_ENTRIES and line.stage not in {"parked", "closed"}:
+    if len(incident.timeline) >= MOST_ENTRIES and line.stage not in {"parked", "closed", "distrusted"}:
         return incident
     entry = Entry(
         number=len(incident.timeline) + 1,
@@ -72,8 +73,9 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
             changes = {"findings": (*incident.findings, note), "messages": told}
         case Advanced(report) | Skipped(report):
             changes = _advanced(incident, report, done=isinstance(happening, Advanced))
-        case BecameResumer(resumes):
-            changes = {"resumes": resumes}
+        case BecameResumer() | Judged():
+            kept = happening.resumes if isinstance(happening, BecameResumer) else happening.judgements
+            changes = {"resumes" if isinstance(happening, BecameResumer) else "judgements": kept}
         case Faltered():
             changes = {"falters": incident.falters + 1}
         case Escalated() | SetAside() | StoodAside():

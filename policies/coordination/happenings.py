@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from policies.contract.decisions import RungReport
 from policies.contract.rungs import Rung
+from policies.coordination.judgements import Judgement
 from policies.coordination.notes import STAGE_OF, Alert, FindingNote, PlannedRung, Stage
 
 
@@ -183,6 +184,27 @@ class NotApproved:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A person said what it was; ``judgements`` are all that were said by now."""
+
+    judgements: tuple[Judgement, ...]
+    said: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("judged", now, self.said)
+
+
+@dataclass(frozen=True)
+class Distrusted:
+    """What is known of its hardware by now was one wrong act too many of its policy."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("distrusted", now, self.reason, "page")
+
+
+@dataclass(frozen=True)
 class Eased:
     """The reason of a finding is gone; what was begun is not undone for that."""
 
@@ -230,6 +252,8 @@ Happening = (
     | Parked
     | Approved
     | NotApproved
+    | Judged
+    | Distrusted
     | Eased
     | CalledOff
     | Closed

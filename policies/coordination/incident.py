@@ -13,7 +13,8 @@ from policies.contract.events import JobRef
 from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.times import Moment
-from policies.coordination.notes import Ask, Entry, FindingNote, PlannedRung
+from policies.coordination.judgements import Judgement
+from policies.coordination.notes import Ask, Entry, Failure, FindingNote, PlannedRung
 from policies.coordination.states import IncidentStatus
 
 MOST_NOTES = 32  # a storm of findings about one node says nothing new after these, and costs no further write
@@ -61,6 +62,8 @@ class Incident(Model):
     timeline: tuple[Entry, ...] = ()
     approve_until: Moment | None = None  # until when a person's approval counts, of a policy that asks first
     approved_by: str = ""
+    failures: tuple[Failure, ...] = ()  # of rungs, at most a few: each ends a plan or turns to a ladder
+    judgements: tuple[Judgement, ...] = ()  # what persons said of it afterwards
     reason: str = ""  # why it parked or closed, for people
     outcome: str = ""  # replaced | recovered | recorded | merged | cleared | denied, once closed
 

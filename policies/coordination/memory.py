@@ -15,6 +15,8 @@ from policies.coordination.snapshot import AnyChange, ConflictError, D, Document
 from policies.coordination.windows import Window
 from policies.facts.history import History
 from policies.facts.recent import Recent
+from policies.precision.misses import Misses
+from policies.precision.record import Record
 
 Key = tuple[str, str]  # cluster, id
 
@@ -32,6 +34,8 @@ class MemoryStore:
         self._windows: dict[Key, Window] = {}
         self._histories: dict[Key, History] = {}
         self._recents: dict[Key, Recent] = {}
+        self._records: dict[Key, Record] = {}
+        self._misses: dict[Key, Misses] = {}
         self.lines: dict[str, dict[int, Entry]] = {}
 
     def read(self, cluster: str, keys: Keys) -> Snapshot:
@@ -46,6 +50,8 @@ class MemoryStore:
                 windows=_pick(self._windows, cluster, keys.windows),
                 histories={each: self._histories.get((cluster, each)) for each in keys.histories},
                 recents={each: self._recents.get((cluster, each)) for each in keys.recents},
+                records={each: self._records.get((cluster, each)) for each in keys.records},
+                misses={each: self._misses.get((cluster, each)) for each in keys.misses},
             )
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
@@ -53,6 +59,12 @@ class MemoryStore:
         with self._lock:
             mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_running]
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
+
+    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
+        """Return the ids of the open incidents of *job*."""
+        with self._lock:
+            mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_open]
+        return tuple(sorted(each.id for each in mine if each.job and each.job.id == job))
 
     def write(self, change: AnyChange) -> None:
         """Write ``after``; ConflictError when what is stored is not the version of ``before``."""
@@ -70,6 +82,10 @@ class MemoryStore:
                 _put(self._histories, (after.cluster, after.instance), change.before, after)
             elif isinstance(after, Recent):
                 _put(self._recents, (after.cluster, ""), change.before, after)
+            elif isinstance(after, Record):
+                _put(self._records, (after.cluster, after.policy), change.before, after)
+            elif isinstance(after, Misses):
+                _put(self._misses, (after.cluster, ""), change.before, after)
             else:
                 _put(self._budgets, (after.cluster, after.scope), change.before, after)
 

@@ -47,6 +47,8 @@ Stage = Literal[
     "parked",
     "approved",  # a person let a policy act that asks first
     "not_approved",  # a person did, and it counts no more
+    "judged",  # a person says how the hardware was, or whose miss it is
+    "distrusted",  # what is known of it put its policy in shadow
 ]
 
 STAGE_OF: dict[Rung, Stage] = {
@@ -110,6 +112,14 @@ class FindingNote(Model):
             facts=brief_attributes(finding.facts, MOST_ATTRIBUTES),
             node=finding.node.instance_id,
         )
+
+
+class Failure(Model):
+    """A rung that failed, and after how many that were ``done``."""
+
+    rung: Rung
+    at: Moment
+    behind: int
 
 
 class Entry(Model):

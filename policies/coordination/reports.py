@@ -13,6 +13,7 @@ from policies.coordination.halting import why_not
 from policies.coordination.happenings import Advanced, Escalated, Faltered, Skipped, StoodAside
 from policies.coordination.incident import Incident
 from policies.coordination.learning import learn_job, stand_down
+from policies.coordination.notes import Failure
 from policies.coordination.pacing import note_successor
 from policies.coordination.plan import MAYBE_DEAD, RESUME_RUNGS, STOOD_ASIDE, lay_out
 from policies.coordination.proceed import Told, ended
@@ -81,7 +82,9 @@ def _fail(work: Working, incident: Incident, report: RungReport, rules: Rules, n
         return None
     if report.rung is Rung.CONFIRM_RESUME and _go_back(work, incident, report.reason, rules, now):
         return None
-    return _climb(work, incident, f"{report.rung} failed: {report.reason}", rules, now)
+    failure = Failure(rung=report.rung, at=min(report.at, now), behind=len(incident.done))
+    failed = incident.model_copy(update={"failures": (*incident.failures, failure)})
+    return _climb(work, failed, f"{report.rung} failed: {report.reason}", rules, now)
 
 
 def _go_back(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> bool:

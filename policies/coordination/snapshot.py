@@ -20,9 +20,11 @@ from policies.facts.capacity import Capacity
 from policies.facts.history import History
 from policies.facts.maintenance import Maintenance
 from policies.facts.recent import Recent
+from policies.precision.misses import Misses
+from policies.precision.record import Record
 
-Document = Incident | Lease | Job | Budget | Window | History | Recent
-D = TypeVar("D", Incident, Lease, Job, Budget, Window, History, Recent)
+Document = Incident | Lease | Job | Budget | Window | History | Recent | Record | Misses
+D = TypeVar("D", Incident, Lease, Job, Budget, Window, History, Recent, Record, Misses)
 
 
 class ConflictError(RelightError):
@@ -33,7 +35,8 @@ class ConflictError(RelightError):
 class Keys:
     """What to read of one cluster: incident ids, node generations, job ids, budget scopes, windows.
 
-    ``histories`` are instance ids; ``recents`` holds "" where the cluster's recent faults are asked for.
+    ``histories`` are instance ids; ``recents`` holds "" where the cluster's recent faults are asked for, ``misses``
+    likewise. ``records`` are names of policies.
     """
 
     incidents: frozenset[str] = frozenset()
@@ -43,6 +46,8 @@ class Keys:
     windows: frozenset[str] = frozenset()
     histories: frozenset[str] = frozenset()
     recents: frozenset[str] = frozenset()
+    records: frozenset[str] = frozenset()
+    misses: frozenset[str] = frozenset()
 
     def __or__(self, other: "Keys") -> "Keys":
         """Return all keys of both."""
@@ -54,6 +59,8 @@ class Keys:
             self.windows | other.windows,
             self.histories | other.histories,
             self.recents | other.recents,
+            self.records | other.records,
+            self.misses | other.misses,
         )
 
     def __sub__(self, other: "Keys") -> "Keys":
@@ -66,6 +73,8 @@ class Keys:
             self.windows - other.windows,
             self.histories - other.histories,
             self.recents - other.recents,
+            self.records - other.records,
+            self.misses - other.misses,
         )
 
     def __bool__(self) -> bool:
@@ -74,6 +83,7 @@ class Keys:
             (
                 *(self.incidents, self.leases, self.jobs, self.budgets),
                 *(self.windows, self.histories, self.recents),
+                *(self.records, self.misses),
             )
         )
 
@@ -92,8 +102,8 @@ class Snapshot:
 
     ``sizes`` is scope -> number of nodes, for limits in per cent; ``executions`` is name -> state, for the sweep;
     ``switches`` says which policies may act at this moment, ``maintenance`` which nodes (instance ids) people have in
-    hand, ``capacity`` what the cluster could get (None: not asked for, or unknown). Of ``histories`` and
-    ``recents`` each that was asked for is there, None where nothing was kept yet.
+    hand, ``capacity`` what the cluster could get (None: not asked for, or unknown). Of ``histories``, ``recents``,
+    ``records`` and ``misses`` each that was asked for is there, None where nothing was kept yet.
     """
 
     cluster: str
@@ -107,6 +117,8 @@ class Snapshot:
     windows: Mapping[str, Window] = field(default_factory=dict)
     histories: Mapping[str, History | None] = field(default_factory=dict)
     recents: Mapping[str, Recent | None] = field(default_factory=dict)
+    records: Mapping[str, Record | None] = field(default_factory=dict)
+    misses: Mapping[str, Misses | None] = field(default_factory=dict)
     maintenance: Mapping[str, Maintenance] = field(default_factory=dict)
     capacity: Capacity | None = None
 
@@ -124,6 +136,8 @@ class Snapshot:
             {**self.windows, **other.windows},
             {**self.histories, **other.histories},
             {**self.recents, **other.recents},
+            {**self.records, **other.records},
+            {**self.misses, **other.misses},
             maintenance=self.maintenance,
             capacity=self.capacity,
         )
@@ -137,7 +151,7 @@ class Change(Generic[D]):
     after: D
 
 
-Kept = Change[Window] | Change[History] | Change[Recent]
+Kept = Change[Window] | Change[History] | Change[Recent] | Change[Record] | Change[Misses]
 AnyChange = Change[Incident] | Change[Lease] | Change[Job] | Change[Budget] | Kept
 
 
@@ -171,6 +185,7 @@ class Decision:
 
     shadows: tuple[SelfShadow, ...] = ()
     shared: tuple[Change[Job] | Change[Budget], ...] = ()
+    records: tuple[Change[Record] | Change[Misses], ...] = ()
     leases: tuple[Change[Lease], ...] = ()
     incidents: tuple[Change[Incident], ...] = ()
     windows: tuple[Change[Window], ...] = ()
@@ -185,7 +200,8 @@ class Decision:
         """Return the writes in the order that survives a crash in between.
 
         Jobs and budgets first: who leaves a job must have left it before its lease is released, or another would count
-        on a hold that nobody lets go. Then leases, then the incidents that rely on all of it. Windows last: what is
-        counted is not counted again, so what it led to must be there. ``past`` comes behind, beside the effects.
+        on a hold that nobody lets go. Records of policies with them: who loses its trust by one is put in shadow next.
+        Then leases, then the incidents that rely on all of it. Windows last: what is counted is not counted again, so
+        what it led to must be there. ``past`` comes behind, beside the effects.
         """
-        return self.shared, self.leases, self.incidents, self.windows
+        return (*self.shared, *self.records), self.leases, self.incidents, self.windows

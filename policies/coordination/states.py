@@ -14,11 +14,13 @@ from policies.coordination.happenings import (
     BecameResumer,
     CalledOff,
     Closed,
+    Distrusted,
     Eased,
     Escalated,
     Faltered,
     Happening,
     Joined,
+    Judged,
     NotApproved,
     Opened,
     Parked,
@@ -52,10 +54,10 @@ class IncidentStatus(StrEnum):
 
 
 _S = IncidentStatus
-TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] = {
+_AT_ANY_TIME: tuple[type[Happening], ...] = (Joined, Judged, Distrusted)  # news, which move nothing
+_TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] = {
     None: {Opened: _S.SETTLING, Recorded: _S.CLOSED},
     _S.SETTLING: {
-        Joined: _S.SETTLING,
         Eased: _S.SETTLING,
         Settled: _S.ACTING,
         CalledOff: _S.CLOSED,
@@ -64,7 +66,6 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Closed: _S.CLOSED,
     },
     _S.ACTING: {
-        Joined: _S.ACTING,
         Eased: _S.ACTING,
         Advanced: _S.ACTING,
         Skipped: _S.ACTING,
@@ -77,7 +78,6 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Closed: _S.CLOSED,
     },
     _S.RESUMING: {
-        Joined: _S.RESUMING,
         Eased: _S.RESUMING,
         Advanced: _S.RESUMING,
         Faltered: _S.RESUMING,
@@ -87,8 +87,12 @@ TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] 
         Parked: _S.PARKED,
         Closed: _S.CLOSED,
     },
-    _S.PARKED: {Joined: _S.PARKED, Eased: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
-    _S.CLOSED: {Joined: _S.CLOSED},
+    _S.PARKED: {Eased: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
+    _S.CLOSED: {},
+}
+TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] = {
+    status: moves if status is None else {**dict.fromkeys(_AT_ANY_TIME, status), **moves}
+    for status, moves in _TABLE.items()
 }
 
 

@@ -64,6 +64,10 @@ class Switches:
         shadow = None if begun else self.self_shadow(policy)
         return f"policy {policy} has put itself in shadow: {shadow.told}" if shadow else ""
 
+    def is_active(self, policy: str) -> bool:
+        """Whether the mode of *policy*, which was asked for, lets it act; its self-shadow and the stop aside."""
+        return self.modes.get(policy, self.otherwise) is PolicyMode.ACTIVE
+
     def self_shadow(self, policy: str) -> SelfShadow | None:
         """Return the self-shadow that *policy* is in, None when it is in none."""
         shadow = self.shadows.get(policy)

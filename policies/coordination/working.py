@@ -15,6 +15,8 @@ from policies.coordination.switches import ALL_ACTIVE, Switches
 from policies.coordination.windows import Window
 from policies.facts.history import History
 from policies.facts.recent import Recent
+from policies.precision.misses import Misses
+from policies.precision.record import Record
 
 
 @dataclass
@@ -33,6 +35,8 @@ class Working:
     windows: dict[str, Window] = field(default_factory=dict)
     histories: dict[str, History] = field(default_factory=dict)
     recents: dict[str, Recent] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    misses: dict[str, Misses] = field(default_factory=dict)
     switches: Switches = ALL_ACTIVE
 
     @classmethod
@@ -47,6 +51,8 @@ class Working:
             windows=dict(snapshot.windows),
             histories=_there(snapshot.histories),
             recents=_there(snapshot.recents),
+            records=_there(snapshot.records),
+            misses=_there(snapshot.misses),
             switches=snapshot.switches,
         )
 
@@ -65,6 +71,8 @@ class Working:
             dict(self.windows),
             dict(self.histories),
             dict(self.recents),
+            dict(self.records),
+            dict(self.misses),
             self.switches,
         )
 
@@ -100,6 +108,10 @@ class Working:
             past=(
                 *_changes(_there(self.snapshot.histories), self.histories),
                 *_changes(_there(self.snapshot.recents), self.recents),
+            ),
+            records=(
+                *_changes(_there(self.snapshot.records), self.records),
+                *_changes(_there(self.snapshot.misses), self.misses),
             ),
             retold=tuple(incident for key, incident in self.retold.items() if key not in changed),
             replies=tuple(self.replies),

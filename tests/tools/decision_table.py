@@ -8,6 +8,7 @@ from policies.coordination.decide import decide, keys_behind, keys_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
+from policies.coordination.missing import runs_to_look_up
 from policies.coordination.snapshot import Decision, Keys
 from policies.coordination.sparing import asks_capacity, nodes_to_ask
 from policies.coordination.switches import ALL_ACTIVE
@@ -31,7 +32,9 @@ class DecisionTable:
         first = replace(self.store.read(CLUSTER, keys_of(messages, listed)), switches=self.switches)
         asked = {each: self.maintenance[each] for each in nodes_to_ask(first, messages) if each in self.maintenance}
         first = replace(first, maintenance=asked, capacity=self.capacity if asks_capacity(first) else None)
-        snapshot = first.merged(self.store.read(CLUSTER, keys_behind(first, messages, at(seconds), RULES)))
+        ended = {each for run in runs_to_look_up(first, messages) for each in self.store.list_open(CLUSTER, run)}
+        behind = keys_behind(first, messages, at(seconds), RULES) | Keys(incidents=frozenset(ended))
+        snapshot = first.merged(self.store.read(CLUSTER, behind))
         decision = decide(snapshot, messages, at(seconds), rules=RULES)
         assert not decision.refused
         return decision

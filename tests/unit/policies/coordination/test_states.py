@@ -6,8 +6,10 @@ from policies.coordination import happenings
 from policies.coordination.happenings import (
     Approved,
     Closed,
+    Distrusted,
     Eased,
     Joined,
+    Judged,
     NotApproved,
     Opened,
     Parked,
@@ -17,6 +19,7 @@ from policies.coordination.happenings import (
 from policies.coordination.states import TABLE, IllegalTransitionError, IncidentStatus, next_status
 
 ALL = {getattr(happenings, name) for name in dir(happenings) if isinstance(getattr(happenings, name), type)}
+NEWS = {Joined, Judged, Distrusted}
 HAPPENINGS = {each for each in ALL if each.__module__ == happenings.__name__ and hasattr(each, "line")}
 
 
@@ -36,8 +39,8 @@ def test_nothing_leads_out_of_closed() -> None:
 
 
 def test_parked_and_closed_take_no_step_by_themselves() -> None:
-    assert set(TABLE[IncidentStatus.PARKED]) == {Joined, Eased, Approved, NotApproved, Closed}
-    assert set(TABLE[IncidentStatus.CLOSED]) == {Joined}
+    assert set(TABLE[IncidentStatus.PARKED]) == {*NEWS, Eased, Approved, NotApproved, Closed}
+    assert set(TABLE[IncidentStatus.CLOSED]) == NEWS
 
 
 def test_a_running_incident_can_always_be_parked() -> None:
