@@ -42,7 +42,7 @@ class DecisionTable:
     def commit(self, decision: Decision) -> None:
         for shadow in decision.shadows:
             self.switches = self.switches.with_shadow(shadow)
-        for change in (change for changes in decision.rounds for change in changes):
+        for change in (change for changes in (*decision.rounds, decision.past) for change in changes):
             self.store.write(change)
 
     def take(self, seconds: float, *messages: AnyMessage) -> Decision:

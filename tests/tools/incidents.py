@@ -14,7 +14,7 @@ from policies.contract.decisions import (
 )
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import JobRef
-from policies.contract.restraints import Hours, Pace
+from policies.contract.restraints import Hours, Pace, Trust
 from policies.contract.rungs import Rung, RungStatus
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, Orchestrator, PolicyMode, Severity, Source
 from policies.coordination.rules import Rules
@@ -45,6 +45,7 @@ def plan(
     priority: int = 0,
     acts: Pace | None = None,
     schedule: Hours | None = None,
+    trust: Trust | None = None,
 ) -> PolicyPlan:
     return PolicyPlan(
         name=name,
@@ -60,6 +61,7 @@ def plan(
         priority=priority,
         acts=acts,
         schedule=schedule,
+        trust=trust,
     )
 
 
