@@ -1,16 +1,24 @@
 """What a node can be cured of costs no node: its agent resets the GPU, or ends the process, because it was asked to."""
 
 import signal
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from functions.adapters.facts import DynamoFacts
+from functions.ports.facts import FactKey
 from local.demo.acts import Acts
 from local.demo.cluster import LocalCluster
 from local.fleet.kernel_log import pci_of
 from local.fleet.machines import Machine
 from local.kubernetes.resources import NODES
+from policies.contract.events import Scalar
 from policies.coordination.incident import Incident
+from policies.facts.fact import About
+from policies.facts.history import HISTORY
+from tests.tools.envelopes import event
 from tests.tools.stories import CLOSE_SECONDS, Story
 
 XID_48, XID_94 = "xid-48-double-bit-error", "xid-94-contained-memory-error"
@@ -41,6 +49,14 @@ def done(story: Story) -> Acts:
     )
 
 
+def known(cluster: LocalCluster, incident: Incident) -> Mapping[str, Scalar]:
+    """Return what a policy would be told of the node's past now."""
+    reader = DynamoFacts(cluster.aws.client("dynamodb"), cluster.outputs["FleetTable"])
+    key = FactKey(incident.cluster, HISTORY.name, incident.node.instance_id)
+    about = About(event(), incident.node, datetime.now(UTC))
+    return HISTORY.answer(HISTORY.parse(reader.read([key])[key]), about)
+
+
 def resets(machine: Machine) -> list[str]:
     path = machine.folder / "resets"
     return path.read_text().splitlines() if path.exists() else []
@@ -63,6 +79,9 @@ def test_a_gpu_with_a_double_bit_error_is_reset_and_the_run_goes_on_on_the_same_
     step = incident.facts["chosen_step"]
     assert incident.facts["confirmed_step"] > step
     story.wait(lambda: cluster.training.step > step, f"the job does not train past step {step}")
+    facts = known(cluster, incident)
+    asked = ("node.incidents_7d", "node.repairs_7d", "node.jobs_stopped_28d", "node.lemon_score")
+    assert {member: facts.get(member) for member in asked} == dict(zip(asked, (1, 1, 1, 20), strict=True))
     story.nothing_lost()
     story.nothing_given_up()
 
