@@ -31,7 +31,7 @@ from functions.adapters.policy_items import (
     untyped,
 )
 from functions.adapters.self_shadows import DynamoSelfShadows
-from functions.ports.policies import EditedMeanwhileError, Head, Heading
+from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading
 from policies.contract.errors import DependencyError
 from policies.contract.times import format_time
 from policies.documents import fingerprint, sealed
@@ -139,7 +139,11 @@ class DynamoPolicies:
         try:
             self._put(head_item(head, sort_of(head.revision)), "attribute_not_exists(sk)")
         except EditedMeanwhileError:
-            there = self.revision(head.name, head.revision)
+            try:
+                there = self.revision(head.name, head.revision)
+            except BrokenItemError:  # nobody can read it any more, so it keeps nothing
+                self._put(head_item(head, sort_of(head.revision)))
+                return head
             if there is None or not there.is_same(head):
                 raise
             return there

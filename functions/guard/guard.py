@@ -27,7 +27,6 @@ from policies.model import Policy
 from policies.problems import Problem
 
 MOST_TRIES = 5  # two persons editing one policy in the same second; more is a fault
-MOST_SKIPPED = 100  # revisions of edits that were replaced before they came into force
 
 
 @dataclass(frozen=True)
@@ -124,14 +123,13 @@ class Guard:
         """Keep the next revision, then put it in force; a number that an edit took and never used is passed over."""
         before = standing.revision
         dated = replace(new, edit=replace(new.edit, accepted_at=format_time(self.clock()), after=before))
-        for revision in range(before + 1, before + MOST_SKIPPED):
-            try:
-                head = self.store.put_revision(replace(dated, revision=revision))
-            except EditedMeanwhileError:
-                continue
-            self.store.put_head(head, after=before)
-            return head
-        raise EditedMeanwhileError(f"no number is free for a revision of {new.name}.", hint="See its rev# items.")
+        try:
+            head = self.store.put_revision(replace(dated, revision=before + 1))
+        except EditedMeanwhileError:
+            newest = max((each.revision for each in self.store.revisions(new.name)), default=before)
+            head = self.store.put_revision(replace(dated, revision=newest + 1))
+        self.store.put_head(head, after=before)
+        return head
 
     def _turn_off(self, name: str, standing: Standing) -> None:
         """Deleting the item is the plainest way to say stop: it applies at once and somebody hears of it."""

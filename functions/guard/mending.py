@@ -41,17 +41,18 @@ class Standing:
 
 def standing_of(store: PolicyStore, name: str) -> Standing:
     """Return what is in force of *name*, whatever somebody made of its items by hand."""
-    listed, head, broken = _heading(store, name), None, False
+    listed, spoiled = _heading(store, name)  # first: a head that is newer than its line is as it should be
+    head, broken = None, False
     try:
         head = store.head(name)
     except BrokenItemError:
         broken = True
-    if head is None and not broken and listed is None:
+    if head is None and listed is None and not broken and not spoiled:
         return Standing()
     kept = _revision(store, name, head.revision) if head else None
     if head and is_sound(head):
         if kept and kept.is_same(head):
-            return Standing(head, mend=listed is not None and listed.revision > head.revision)
+            return Standing(head, mend=spoiled or (listed is not None and listed.revision > head.revision))
         if (kept is None or not is_sound(kept)) and listed == heading_of(head):
             return Standing(head, mend=True)  # it is the revision that was changed
     return Standing(_best(name, store.revisions(name), listed), mend=True)
@@ -72,11 +73,12 @@ def _nothing(name: str, revision: int) -> Head:
     return Head(name, revision, f"{DELETED}{fingerprint(document)}", PolicyMode.OFF, canonical(document))
 
 
-def _heading(store: PolicyStore, name: str) -> Heading | None:
+def _heading(store: PolicyStore, name: str) -> tuple[Heading | None, bool]:
+    """Return the line of the listing, and whether there is one that is none."""
     try:
-        return store.heading(name)
+        return store.heading(name), False
     except BrokenItemError:
-        return None
+        return None, True
 
 
 def _revision(store: PolicyStore, name: str, number: int) -> Head | None:
@@ -93,4 +95,4 @@ def heading_of(head: Head) -> Heading:
 
 def listing_differs(store: PolicyStore, head: Head) -> bool:
     """Whether the line of the listing is another."""
-    return _heading(store, head.name) != heading_of(head)
+    return _heading(store, head.name)[0] != heading_of(head)

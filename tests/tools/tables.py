@@ -1,5 +1,7 @@
 """The tables as infra makes them, on moto."""
 
+from typing import Any
+
 from types_boto3_dynamodb import DynamoDBClient
 from types_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef
 
@@ -39,9 +41,13 @@ def _index(name: str, partition: str, sort: str) -> GlobalSecondaryIndexTypeDef:
     }
 
 
-def create_policies_table(client: DynamoDBClient) -> None:
-    """Create ``policies``."""
+def create_policies_table(client: DynamoDBClient, *, stream: bool = False) -> None:
+    """Create ``policies``, with its stream where it is to be followed."""
+    more: dict[str, Any] = (
+        {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}} if stream else {}
+    )
     client.create_table(
+        **more,
         TableName="policies",
         KeySchema=[{"AttributeName": "name", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
         AttributeDefinitions=[

@@ -120,3 +120,16 @@ def test_when_nothing_is_left_the_item_is_judged_anew_and_without_it_the_policy_
         assert head.mode is (PolicyMode.OFF if deleted else PolicyMode.ACTIVE)
         assert head.revision > 2
         assert desk.table.listing[NAME].revision == head.revision
+
+
+def test_a_policy_whose_head_and_line_are_gone_goes_on_after_its_last_revision() -> None:
+    desk = Desk()
+    for priority in range(3, 9):
+        desk.table.put_live({**DOCUMENT, "priority": priority})
+        desk.guard.look_at(NAME)
+    forget(desk)
+    drop_line(desk)
+    desk.table.put_live({**DOCUMENT, "priority": 50})
+    desk.guard.look_at(NAME)
+    assert desk.table.in_force[NAME].revision == 9
+    assert desk.table.listing[NAME].revision == 9
