@@ -14,6 +14,8 @@
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0abc --last the same for the newest incident of a node
   relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
+  relight policy record 4be1                  an example of what happened then, without names (--events: every event)
+  relight policy record 4be1 --write FILE     tried at once, and appended to that policy's examples
   relight policy pull --to my-policies/       what stands in the table as files; a file that was edited stays
   relight policy push my-policies/ --dry-run  what would change, field by field
   relight policy push my-policies/            write them as live items; the guard puts good ones into force
@@ -38,6 +40,7 @@ from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_arguments as add_backtest
 from console.policy import table_commands
+from console.record.arguments import add_arguments as add_record
 from console.stack_commands import common_options
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--strict", action="store_true", help="fail for a warning as well")
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
     add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
+    add_record(actions.add_parser("record", parents=[common_options("incidents")], help="an incident as an example"))
     table_commands.add_arguments(actions.add_parser, SHIPPED, _PATHS)
 
 
@@ -98,6 +102,10 @@ def run(args: argparse.Namespace) -> int:
             from console.backtest.running import run as run_backtest
 
             return run_backtest(args)
+        if args.action == "record":
+            from console.record.running import run as run_record
+
+            return run_record(args)
         return _of_table(args)
     except RelightError as error:
         from console.dlq.adapters.asking import advice

@@ -82,12 +82,12 @@ class Told:
 
 def explain_incident(account: Account, wanted: str, days: int) -> Told:
     """Return why the policies answered as they did to what the incident *wanted* (an id's beginning) is about."""
-    return _told(account, find_one(_as_parts(account), wanted, days))
+    return _told(account, find_one(as_parts(account), wanted, days))
 
 
 def explain_node(account: Account, node: str, days: int) -> Sequence[Incident]:
     """Return the incidents of *node* (instance id or name), newest first; IncidentError when there is none."""
-    found = find_all(_as_parts(account), Wish(closed=True, node=node, days=days))
+    found = find_all(as_parts(account), Wish(closed=True, node=node, days=days))
     if not found:
         hint = "So no policy fired for it: `relight policy explain --event FILE` says why, for one event."
         raise IncidentError(f"no incident of the last {days} days is about {node!r}.", hint=hint)
@@ -149,7 +149,8 @@ def in_force(heads: PolicyHeads) -> Sequence[AcceptedPolicy]:
     return found
 
 
-def _as_parts(account: Account) -> Parts:
+def as_parts(account: Account) -> Parts:
+    """Return what incidents are found by; nothing can be sent with it."""
     return Parts(account.clusters, account.incidents, _Nowhere(), account.clock, lambda _seconds: None)
 
 

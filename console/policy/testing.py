@@ -39,17 +39,16 @@ def _of_file(written: Written) -> dict[str, Any]:
 
 
 def _told(policy: Policy, outcome: Outcome) -> dict[str, Any]:
-    why = [] if outcome.passed else _why(policy, outcome)
     return {
         "says": outcome.example.says,
         "passed": outcome.passed,
         "findings": outcome.found,
         "expected": outcome.example.findings,
-        "why": why,
+        "why": [] if outcome.passed else why(policy, outcome),
     }
 
 
-def _why(policy: Policy, outcome: Outcome) -> list[str]:
+def why(policy: Policy, outcome: Outcome) -> list[str]:
     """Return what became of each event, by the code that explains real ones."""
     lines = []
     deliveries = tell(outcome.example)

@@ -48,6 +48,11 @@ def as_yaml(fields: Mapping[str, Any]) -> str:
     return text if reads_as(text, own) else yaml.safe_dump(own, sort_keys=False, allow_unicode=True, width=WIDTH)
 
 
+def entry_as_yaml(value: Mapping[str, Any], indent: str) -> list[str]:
+    """Return the lines of *value* as one entry of a list."""
+    return _entry(dict(value), indent)
+
+
 def patched(text: str, fields: Mapping[str, Any]) -> str:
     """Return *text* (a policy's file) with what differs from *fields* written anew; the rest stays, comments too."""
     own, there = operators_fields(fields), read_yaml(text)

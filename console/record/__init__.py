@@ -1,0 +1,1 @@
+"""`relight policy record`: a real incident as an example of a policy."""

@@ -1,0 +1,82 @@
+"""One more example at the end of a policy's file; every other byte stays as it was.
+
+Decides where in the text it goes. It must not know files, or whether the example passes.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from console.policy.yaml_writing import entry_as_yaml
+from policies.contract.errors import BadInputError
+from policies.documents import canonical, operators_fields
+from policies.yaml_text import read_yaml
+
+_FIELD = re.compile(r"^examples[ \t]*:[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
+_EMPTY = re.compile(r"(?:\[[ \t]*\])?[ \t]*(?:#.*)?")
+_ITEM = re.compile(r"^([ ]*)- ?", re.MULTILINE)
+_INDENT = "  "
+_HINT = "Write examples as a list, one `- says: …` under the other; `relight policy record` without --write prints it."
+
+
+def appended(text: str, example: Mapping[str, Any]) -> str:
+    """Return *text*, the YAML of a policy, with *example* as its last; the same text when it has it already.
+
+    BadInputError when *text* is not written in a way that leaves room for it.
+    """
+    before = read_yaml(text)
+    if not isinstance(before, dict):
+        raise BadInputError("it is no policy.", hint="`relight policy lint` says what is wrong with it.")
+    there = before.get("examples") or []
+    if any(_same(each, example) for each in there):
+        return text
+    made = _inserted(text, example)
+    wanted = {**before, "examples": [*there, dict(example)]}
+    after = read_yaml(made)
+    if not isinstance(after, dict) or canonical(operators_fields(after)) != canonical(operators_fields(wanted)):
+        raise BadInputError("its examples are not written as a plain list.", hint=_HINT)
+    return made
+
+
+def _inserted(text: str, example: Mapping[str, Any]) -> str:
+    end = "\r\n" if "\r\n" in text else "\n"
+    field = _FIELD.search(text)
+    if field is None:
+        whole = text if not text or text.endswith("\n") else text + end
+        return f"{whole}examples:{end}{_entry(example, _INDENT, end)}"
+    if not _EMPTY.fullmatch(field[1]):
+        raise BadInputError("its examples stand on one line.", hint=_HINT)
+    empty = field[1].startswith("[")
+    head = text[: field.start(1)].rstrip() + field[1].partition("]")[2] if empty else text[: field.end(1)]
+    body, rest = _split(text[field.end(1) :])
+    item = _ITEM.search(body)
+    indent = item[1] if item else _INDENT
+    if not body.endswith("\n"):
+        body += end
+    return f"{head}{body}{_entry(example, indent, end)}{rest}"
+
+
+def _split(after: str) -> tuple[str, str]:
+    """Return the list of examples, from the end of its field's line on, and what comes behind it."""
+    lines = after.splitlines(keepends=True)
+    last = 0
+    for at, line in enumerate(lines):
+        bare = line.rstrip("\r\n")
+        if at and bare.strip() and not bare.startswith((" ", "-", "#")):
+            break
+        if bare.strip() and not bare.startswith("#"):
+            last = at
+    return "".join(lines[: last + 1]), "".join(lines[last + 1 :])
+
+
+def _entry(example: Mapping[str, Any], indent: str, end: str) -> str:
+    return "".join(f"{line}{end}" for line in entry_as_yaml(example, indent))
+
+
+def _same(there: object, example: Mapping[str, Any]) -> bool:
+    """Whether *there* is the same story, whatever it is called."""
+    if not isinstance(there, Mapping):
+        return False
+    told = ({name: value for name, value in each.items() if name != "says"} for each in (there, example))
+    first, second = (canonical(operators_fields(each)) for each in told)
+    return first == second

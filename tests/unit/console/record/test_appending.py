@@ -1,0 +1,91 @@
+"""An example goes behind the others; no other byte of the file changes."""
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.record.appending import appended
+from policies.contract.errors import BadInputError
+from policies.loader import load_text
+from policies.model import Policy
+from policies.yaml_text import read_yaml
+
+SHIPPED = sorted((Path(__file__).parents[4] / "policies" / "shipped").glob("*.yaml"))
+EXAMPLE = {
+    "says": "as it happened: gpu.lost",
+    "events": [{"kind": "gpu.lost", "message": 'it said: # "79"', "attributes": {"was_there": True}}],
+    "findings": 1,
+}  # fmt: skip
+HEAD = 'name: a\nmode: off\nwhy: b\nwhen: event.kind == "gpu.lost"\ndo: [record]\n'
+ONE = "  - says: c\n    events: [{kind: gpu.lost}]\n    findings: 1\n"
+
+
+def document(text: str) -> dict[str, Any]:
+    read = read_yaml(text)
+    assert isinstance(read, dict), read
+    return read
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_file_gets_one_example_more_and_stays_as_it_was(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    made = appended(text, EXAMPLE)
+    before, after = document(text), document(made)
+    assert after["examples"] == [*before["examples"], EXAMPLE]
+    added = len(made) - len(text)
+    assert any(made[:at] + made[at + added :] == text for at in range(len(text) + 1)), "something was put in, no more"
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        (HEAD, 0),
+        (HEAD.rstrip("\n"), 0),
+        (f"{HEAD}examples: []\n", 0),
+        (f"{HEAD}examples: []  # none yet\n", 0),
+        (f"{HEAD}examples:\n{ONE}", 1),
+        (f"{HEAD}examples:\n{ONE}".rstrip("\n"), 1),
+        (f"{HEAD}examples: # ours\n{ONE}\n# the end\n", 1),
+        (f"examples:\n{ONE}  # about the list\n\n# about the name\n{HEAD}", 1),
+        (f"examples:\n{ONE.replace('  - ', '- ').replace('    ', '  ')}{HEAD}", 1),
+        (f"{HEAD}examples:\n{textwrap.indent(ONE, '    ')}", 1),
+        (f"{HEAD}examples:\n{ONE}".replace("\n", "\r\n"), 1),
+    ],
+)  # fmt: skip
+def test_wherever_the_list_stands_and_however_it_is_indented(text: str, there: int) -> None:
+    made = appended(text, EXAMPLE)
+    examples = document(made)["examples"]
+    assert isinstance(examples, list)
+    assert (len(examples), examples[-1]) == (there + 1, EXAMPLE)
+    for comment in ("# ours", "# the end", "# about the name", "# about the list", "# none yet"):
+        assert (comment in made) == (comment in text)
+    if "\r\n" in text:
+        assert made.count("\n") == made.count("\r\n")
+    assert isinstance(load_text(made, try_examples=False), Policy)
+
+
+def test_the_same_story_is_not_written_twice_whatever_it_is_called() -> None:
+    once = appended(HEAD, EXAMPLE)
+    assert appended(once, {**EXAMPLE, "says": "another title"}) == once
+
+
+@pytest.mark.parametrize(
+    "text", [f"{HEAD}examples: [{{says: c, events: [{{kind: gpu.lost}}], findings: 1}}]\n", "- a\n"]
+)
+def test_a_file_that_leaves_no_room_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError):
+        appended(text, EXAMPLE)
+
+
+@given(st.lists(st.sampled_from(["\n", "# a comment\n", "  # deeper\n"]), max_size=4).map("".join), st.booleans())
+def test_comments_and_blank_lines_stay(between: str, first: bool) -> None:
+    block = f"examples:\n{between}{ONE}{between}"
+    text = f"{block}{HEAD}" if first else f"{HEAD}{block}"
+    made = appended(text, EXAMPLE)
+    rest = iter(made.splitlines())
+    assert all(line in rest for line in text.splitlines()), "every line is there, in its order"
+    assert document(made) == {**document(text), "examples": [*document(text)["examples"], EXAMPLE]}
