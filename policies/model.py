@@ -21,7 +21,7 @@ from pydantic import (
 from policies.contract.base import Model
 from policies.contract.decisions import Limit, PolicyPlan
 from policies.contract.events import Component, JobRef, Scalar
-from policies.contract.restraints import Hours, Pace
+from policies.contract.restraints import Hours, Pace, Trust
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
 from policies.durations import parse_duration
 from policies.facts.registry import FACTS
@@ -123,6 +123,13 @@ class Acts(_Document):
     within: ActsWithin = HOUR
 
 
+class TrustRule(_Document):
+    """Which share of its judged acts must be on faulty hardware, once ``of`` of them are judged."""
+
+    at_least: Annotated[float, Field(ge=0, le=1)] = 0.8
+    of: Annotated[int, Field(ge=1, le=MOST_ACTS, strict=True)] = 10
+
+
 class Schedule(_Document):
     """When it may act: in any of ``only``, in none of ``never``; entries as ``Mon-Fri 08:00-18:00``, a fixed offset."""
 
@@ -205,6 +212,7 @@ class Policy(_Document):
     approval: Flag = False
     approve_within: ApproveWithin = HOUR
     acts: Acts = Acts()
+    trust: TrustRule = TrustRule()
     schedule: Schedule | None = None
     cancel_when: str | None = None
     examples: Annotated[tuple[Example, ...], Field(max_length=20)] = ()
@@ -257,6 +265,7 @@ class Policy(_Document):
             approve_within_seconds=self.approve_within,
             acts=Pace(at_most=self.acts.at_most, within_seconds=self.acts.within),
             schedule=_hours(self.schedule),
+            trust=Trust(at_least=self.trust.at_least, of=self.trust.of),
         )
 
 

@@ -1,4 +1,4 @@
-"""Show what Relight is doing about which node, answer what asks first, and close what a person has seen to.
+"""Show what Relight is doing about which node, answer what asks first, close and judge what a person has seen to.
 
   relight incident list                         what is open: parked ones wait for you
   relight incident list --closed --node i-0abc  the whole history of one instance
@@ -6,6 +6,8 @@
   relight incident approve 4be1                 let a policy act that asks first
   relight incident deny 4be1 --reason "a test"  or not: it closes, nothing is touched
   relight incident close 4be1 --reason "mended" let its node, its run and its budgets go
+  relight incident verdict 4be1 healthy --why "it passed every test"  how its hardware was (faulty; unknown takes back)
+  relight incident verdict 4be1 missed --policy NAME                  who ought to have found it before
 
 An id may be cut as long as it names one alone. Closing undoes nothing in the world: cordon, taint and a stopped run are
 yours. Exit status: 0 done, 1 not done, 2 asked wrongly.
@@ -28,7 +30,7 @@ _FAILED, _ASKED_WRONGLY = 1, 2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|approve|deny|close")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|approve|deny|close|verdict")
     common = common_options("closed ones")
     listing = verbs.add_parser("list", parents=[common], help="open incidents, last changed first")
     listing.add_argument("--closed", action="store_true", help="closed ones too")
@@ -39,14 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     approve = verbs.add_parser("approve", parents=[common], help="let a policy act that asks first")
     deny = verbs.add_parser("deny", parents=[common], help="close one whose policy asks first")
     close = verbs.add_parser("close", parents=[common], help="close one that a person has seen to")
-    for verb in (show, approve, deny, close):
+    verdict = verbs.add_parser("verdict", parents=[common], help="say what it was, once that is known")
+    for verb in (show, approve, deny, close, verdict):
         verb.add_argument("id", metavar="ID", help="the incident's id; its first characters do")
     approve.add_argument("--reason", default="", help="why, for whoever looks later")
     deny.add_argument("--reason", required=True, type=_text, help="why not")
     close.add_argument("--reason", required=True, type=_text, help="what you found and did")
+    words = ["faulty", "healthy", "missed", "unknown"]
+    verdict.add_argument("verdict", choices=words, help="how its hardware was; missed: by --policy; unknown takes back")
+    verdict.add_argument("--policy", default="", metavar="NAME", help="which policy ought to have found it")
+    verdict.add_argument("--why", default="", help="how you know, for whoever looks later")
     for verb in (approve, deny, close):
-        verb.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
         verb.add_argument("--yes", action="store_true", help="do not ask")
+    for verb in (approve, deny, close, verdict):
+        verb.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
         verb.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 
@@ -70,6 +78,8 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
     if args.verb == "show":
         screen.show(find_one(parts, args.id, args.days))
         return 0
+    if args.verb == "verdict":
+        return _judge(args, parts, screen)
     if not (args.yes or sys.stdin.isatty()):
         print("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
         return _ASKED_WRONGLY
@@ -110,6 +120,19 @@ def _close(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
         print("relight incident: nothing was sent.", file=sys.stderr)
         return _FAILED
     screen.closed(close(parts, incident, Closing(args.by, args.reason, args.wait)), incident)
+    return 0
+
+
+def _judge(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
+    from console.incident.finding import find_one
+    from console.incident.judging import Judging, judge
+
+    if (args.verdict == "missed") != bool(args.policy) and args.verdict != "unknown":
+        told = "missed wants --policy NAME, who ought to have found it; the other words are said of hardware."
+        print(f"relight incident: {told}", file=sys.stderr)
+        return _ASKED_WRONGLY
+    incident = find_one(parts, args.id, args.days)
+    screen.judged(judge(parts, incident, Judging(args.verdict, args.by, args.why, args.policy, args.wait)))
     return 0
 
 

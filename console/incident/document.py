@@ -51,6 +51,7 @@ def whole(incident: Incident) -> dict[str, Any]:
         "facts": dict(facts(incident)),
         "refused": list(refused(incident)),
         "holds": list(held(incident)),
+        "judgements": [each.model_dump(mode="json", exclude_defaults=True) for each in incident.judgements],
         "next": list(next_steps(incident)),
     }
 

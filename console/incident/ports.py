@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from policies.contract.decisions import CloseMessage
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.coordination.incident import Incident
 
 
@@ -40,6 +40,6 @@ class Incidents(Protocol):
 class Closings(Protocol):
     """Coordinate's queue."""
 
-    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage | VerdictMessage, at: datetime) -> None:
         """Send *message*; sent again at another moment it is delivered again, which changes nothing."""
         ...

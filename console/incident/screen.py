@@ -1,4 +1,4 @@
-"""What the three subcommands print: tables for people, JSON for machines. It must not read or send anything."""
+"""What the subcommands print: tables for people, JSON for machines. It must not read or send anything."""
 
 import json
 import sys
@@ -16,6 +16,8 @@ from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
 from policies.coordination.incident import Incident
+from policies.coordination.judgements import Judgement
+from policies.precision.acts import act_of
 
 _SHORT = 12  # of an id of 32: enough to name one
 _STATUSES = {"settling": "cyan", "acting": "cyan", "resuming": "cyan", "parked": "red", "closed": "green"}
@@ -106,6 +108,20 @@ class Screen:
             return
         print(f"{incident.id} is closed: {incident.reason or incident.outcome}")
 
+    def judged(self, incident: Incident) -> None:
+        """Say what is said of it by now, and what comes of that."""
+        if self.as_json:
+            said = [each.model_dump(mode="json", exclude_defaults=True) for each in incident.judgements]
+            self._json({**document.line_of(incident), "judgements": said, "counts": act_of(incident) is not None})
+            return
+        for each in incident.judgements:
+            print(f"{incident.id[:_SHORT]} {_judgement(each)}")
+        if act_of(incident) is None and any(not each.policy for each in incident.judgements):
+            print("It touched no hardware, so that it counts for no precision. It is kept with the incident.")
+        told = next((entry for entry in incident.timeline if entry.stage == "distrusted"), None)
+        if told:
+            print(told.detail)
+
     @staticmethod
     def _json(found: dict[str, Any]) -> None:
         print(json.dumps(found, ensure_ascii=False, indent=1))
@@ -123,11 +139,17 @@ def _head(incident: Incident) -> list[tuple[str, str]]:
         *(("seen", message) for message in incident.messages),
         ("reason", incident.reason),
         ("outcome", incident.outcome),
+        *(("judged", _judgement(each)) for each in incident.judgements),
         ("execution", "" if document.is_recorded(incident) else f"{incident.execution} (attempt {incident.attempt})"),
         ("done", ", ".join(incident.done)),
         ("to come", ", ".join(document.to_come(incident))),
     ]
     return [(name, value) for name, value in told if value]
+
+
+def _judgement(each: Judgement) -> str:
+    word = f"{each.verdict} by {each.policy}" if each.policy else each.verdict
+    return f"{word}, says {each.by}{f': {each.why}' if each.why else ''}"
 
 
 def _fact(value: object) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from policies.contract.decisions import CloseMessage
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 
@@ -48,9 +48,9 @@ def _last_changed(incidents: Iterable[Incident]) -> Sequence[Incident]:
 class MemoryClosings:
     """What was sent, and when."""
 
-    sent: list[tuple[CloseMessage | ApproveMessage, datetime]] = field(default_factory=list)
+    sent: list[tuple[CloseMessage | ApproveMessage | VerdictMessage, datetime]] = field(default_factory=list)
 
-    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage | VerdictMessage, at: datetime) -> None:
         """See the port."""
         if all(known != (message, at) for known in self.sent):
             self.sent.append((message, at))

@@ -87,6 +87,8 @@ CODES: Mapping[str, Mistake] = {
     "L318": Mistake(_N, "acts on a job, of a kind whose tellers know neither job nor checkpoints"),
     "L319": Mistake(_W, "a schedule that leaves no hour to act in"),
     "L320": Mistake(_W, "a field that means nothing without another"),
+    "L321": Mistake(_W, "a trust that is never lost"),
+    "L322": Mistake(_N, "a trust that one wrong act ends"),
     "L401": Mistake(_P, "more occurrences than are kept"),
     "L402": Mistake(_W, "a count that can never be reached"),
     "L403": Mistake(_W, "lines are counted where errors are meant"),

@@ -11,6 +11,7 @@ from policies.contract.vocabulary import Action
 from policies.coordination.rules import STALE_SECONDS
 from policies.lint.flaw import Flaw
 from policies.lint.reading import HARD, Reading
+from policies.precision.acts import ACTIONS
 from policies.schedules import DAY_MINUTES, DAYS, parse_span, parse_zone, permits
 
 # What an act takes at the very least, in seconds; the deadline runs after `settle`. An instance that is launched passes
@@ -121,3 +122,16 @@ def _needless(read: Reading) -> Iterator[Flaw]:
     for field in ("schedule", "acts"):
         if field in policy.model_fields_set and not read.acts:
             yield Flaw.of("L320", field, "the policy only tells, and does that at any time.", "Leave it out.")
+    if "trust" in policy.model_fields_set:
+        yield from _trust(read)
+
+
+def _trust(read: Reading) -> Iterator[Flaw]:
+    trust, every = read.policy.trust, frozenset(read.policy.do) | frozenset(read.policy.otherwise)
+    if not every & ACTIONS:
+        yield Flaw.of("L320", "trust", "the policy does nothing to hardware that could be sound.", "Leave it out.")
+    elif trust.at_least == 0:
+        yield Flaw.of("L321", "trust.at_least", "no share is less than 0, so it acts on however wrong.", "Say 0.8.")
+    elif trust.of - 1 < trust.at_least * trust.of:
+        reason = f"one act on sound hardware among {trust.of} that are judged puts it in shadow."
+        yield Flaw.of("L322", "trust", reason, "If that is meant, leave it; else ask for more of them.")

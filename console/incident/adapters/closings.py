@@ -1,4 +1,4 @@
-"""What a person says of an incident, on coordinate's queue: a close, an approval."""
+"""What a person says of an incident, on coordinate's queue: a close, an approval, a verdict."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from console.dlq.adapters.asking import asking
 from policies.contract.decisions import CloseMessage
 from policies.contract.identifiers import stable_id
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.contract.times import format_time
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class SqsClosings:
         self._client = client
         self._queue_url = queue_url
 
-    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage | VerdictMessage, at: datetime) -> None:
         """See the port. The moment is part of the deduplication id: SQS swallows a repeat for five minutes."""
         with asking(f"sending the {message.type} of {message.incident}"):
             self._client.send_message(

@@ -10,7 +10,7 @@ from console.incident.ports import Closings
 from console.incident.twins import MemoryIncidents
 from functions.acts.act import Act
 from policies.contract.decisions import CloseMessage
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.contract.rungs import Rung
 from policies.coordination.incident import Incident
 from tests.tools.fleet_acts import Site, acts_on
@@ -24,9 +24,9 @@ class Sending:
 
     world: World
     deaf: bool = False
-    sent: list[CloseMessage | ApproveMessage] = field(default_factory=list)
+    sent: list[CloseMessage | ApproveMessage | VerdictMessage] = field(default_factory=list)
 
-    def send(self, message: CloseMessage | ApproveMessage, at: datetime) -> None:
+    def send(self, message: CloseMessage | ApproveMessage | VerdictMessage, at: datetime) -> None:
         self.sent.append(message)
         if not self.deaf:
             self.world.send(message)

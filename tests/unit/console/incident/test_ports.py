@@ -17,7 +17,7 @@ from functions.adapters.coordination import DynamoDBCoordinationStore
 from functions.ports.coordination import CoordinationStore
 from policies.contract.decisions import Answer, CloseMessage
 from policies.contract.errors import DependencyError
-from policies.contract.restraints import ApproveMessage
+from policies.contract.restraints import ApproveMessage, VerdictMessage
 from policies.coordination.decide import decide
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
@@ -118,7 +118,7 @@ def test_no_task_token_is_read_and_what_cannot_be_read_is_left_out(caplog: pytes
 @pytest.fixture(params=["twin", "sqs"])
 def closings(
     request: pytest.FixtureRequest,
-) -> Iterator[tuple[Closings, Callable[[], list[CloseMessage | ApproveMessage]]]]:
+) -> Iterator[tuple[Closings, Callable[[], list[CloseMessage | ApproveMessage | VerdictMessage]]]]:
     if request.param == "twin":
         twin = MemoryClosings()
         yield twin, lambda: [message for message, _ in twin.sent]
@@ -127,7 +127,7 @@ def closings(
         client = boto3.client("sqs", region_name="us-east-1")
         url = client.create_queue(QueueName="decisions.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
 
-        def received() -> list[CloseMessage | ApproveMessage]:
+        def received() -> list[CloseMessage | ApproveMessage | VerdictMessage]:
             found = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["MessageGroupId"])
             assert {each["Attributes"]["MessageGroupId"] for each in found["Messages"]} == {CLUSTER}
             return [CloseMessage.model_validate(json.loads(each["Body"])) for each in found["Messages"]]
@@ -136,7 +136,7 @@ def closings(
 
 
 def test_a_wish_is_sent_as_often_as_it_is_made(
-    closings: tuple[Closings, Callable[[], list[CloseMessage | ApproveMessage]]],
+    closings: tuple[Closings, Callable[[], list[CloseMessage | ApproveMessage | VerdictMessage]]],
 ) -> None:
     port, received = closings
     message = CloseMessage(cluster=CLUSTER, incident="a" * 32, by="kim", reason="board changed")

@@ -191,6 +191,9 @@ CASES: Sequence[Case] = (
     ),
     Case("L320", {"approve_within": "2h"}, {"approve_within": "2h", "approval": True}),
     Case("L320", {"do": ["alert"], "acts": {"at_most": 2}}, {"acts": {"at_most": 2}}),
+    Case("L320", {"do": ["resume_job"], "trust": {"of": 20}}, {"trust": {"of": 20}}),
+    Case("L321", {"trust": {"at_least": 0}}, {"trust": {"at_least": 0.5}}),
+    Case("L322", {"trust": {"at_least": 0.8, "of": 4}}, {"trust": {"at_least": 0.75, "of": 4}}),
     _counts("L401", {"at_least": 51, "occurrence": "1s"}, {"at_least": 50, "occurrence": "1s"}),
     _counts(
         "L402",
