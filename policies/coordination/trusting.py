@@ -1,8 +1,8 @@
 """Keeps the records of policies, and has one put itself in shadow whose acts are too often on sound hardware.
 
-Decides which records a decision reads and brings up to date, and when a policy is trusted no more: as a verdict against
-it comes in, never because its good acts grow old. Records are written before the shadow, and that before the incident
-that tipped it and pages: a repeat finds out the same. It must not decide what is known of hardware
+Decides which records a decision reads and brings up to date, and when a policy is trusted no more: as a verdict on one
+of its acts comes in, never by silence or because acts grow old. Records are written before the shadow, and that before
+the incident that tipped it and pages: a repeat finds out the same. It must not decide what is known of hardware
 (`policies/precision/` does).
 """
 
@@ -17,12 +17,13 @@ from policies.coordination.incident import Incident
 from policies.coordination.pacing import put_in_shadow
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.storms import is_of_a_scope
+from policies.coordination.switches import SelfShadow
 from policies.coordination.working import Working
 from policies.facts.history import Past
 from policies.precision.acts import ACTIONS, TOUCHES, act_of, may_touch
-from policies.precision.record import Record, with_act, with_grounds
+from policies.precision.record import Ground, Record, with_act, with_grounds
 from policies.precision.signs import AWS_SAYS, Sign, heard
-from policies.precision.verdicts import Precision, precision_of, verdict_of
+from policies.precision.verdicts import Precision, precision_of
 
 
 def records_of_findings(message: FindingsMessage) -> Keys:
@@ -97,10 +98,9 @@ def _with_incident(work: Working, record: Record, incident: Incident, now: datet
 
 
 def _weigh(work: Working, record: Record, incident: Incident, now: datetime) -> None:
-    """Have the policy put itself in shadow if *incident* speaks against it and was one too many; page once."""
+    """Have the policy put itself in shadow if it is not trusted by what is known of *incident* as well; page once."""
     act, trust = record.act(incident.id), incident.policy.trust
-    verdict = verdict_of(act, now) if act else None
-    if act is None or trust is None or verdict is None or verdict.faulty:
+    if act is None or trust is None or not act.grounds:
         return
     shadow = work.switches.shadows.get(record.policy)
     on = work.switches.self_shadow(record.policy)
@@ -111,7 +111,7 @@ def _weigh(work: Working, record: Record, incident: Incident, now: datetime) -> 
         put_in_shadow(work, incident, _why(found, trust), now)
         on = work.switches.self_shadow(record.policy)
     if on and on.incident == incident.id and all(entry.stage != "distrusted" for entry in incident.timeline):
-        happen(work, incident, Distrusted(_told(on.policy, on.told, verdict.why)), now)
+        happen(work, incident, Distrusted(_told(on, act.grounds[0])), now)
 
 
 def is_lost(found: Precision, trust: Trust) -> bool:
@@ -126,10 +126,12 @@ def _why(found: Precision, trust: Trust) -> str:
     )
 
 
-def _told(policy: str, shadow: str, last: str) -> str:
+def _told(shadow: SelfShadow, last: Ground) -> str:
+    says = f"{last.by or last.grade}{f': {last.why}' if last.why else ''}"
     return (
-        f"policy {policy} has put itself in shadow: {shadow}. The last was this one{f': {last}' if last else ''}. See"
-        f" its acts before `relight policy set-mode {policy} active` lets it act again"
+        f"policy {shadow.policy} has put itself in shadow: {shadow.told}. The last verdict is on this node, which was"
+        f" {'faulty' if last.faulty else 'healthy'} ({says}). See its acts before"
+        f" `relight policy set-mode {shadow.policy} active` lets it act again"
     )
 
 

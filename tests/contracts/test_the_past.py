@@ -7,17 +7,22 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.coordination import DynamoDBCoordinationStore
-from functions.adapters.coordination_items import history_key, recent_key
+from functions.adapters.coordination_items import history_key, misses_item_key, recent_key, record_item_key
 from functions.adapters.facts import DynamoFacts
 from functions.ports.coordination import CoordinationStore
 from functions.ports.facts import FactKey
+from policies.contract.events import JobRef
 from policies.contract.rungs import Rung
+from policies.coordination.decide import decide
 from policies.coordination.leases import acquire
 from policies.coordination.memory import MemoryStore
-from policies.coordination.snapshot import Change, ConflictError, Keys
+from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
+from policies.coordination.states import IncidentStatus
 from policies.facts.history import HISTORY, History, Past
 from policies.facts.recent import RECENT, Recent, Sign
-from tests.tools.incidents import CLUSTER, START, at
+from policies.precision.misses import Misses, Restart
+from policies.precision.record import Act, Grade, Ground, Record
+from tests.tools.incidents import CLUSTER, RULES, START, at, finding, findings
 from tests.tools.tables import create_tables
 
 
@@ -85,3 +90,48 @@ def test_triage_reads_what_coordinate_keeps_of_the_past() -> None:
         texts = DynamoFacts(client, "fleet").read(keys)
     assert HISTORY.parse(texts[keys[0]]).past == (entry,)
     assert RECENT.parse(texts[keys[1]]) is not None
+
+
+def test_records_and_misses_are_read_as_they_were_kept(store: CoordinationStore) -> None:
+    act = Act(incident="a", at=START, node="i-1", generation="i-1#0", replaced=True, successor="i-2", changed_at=at(5))
+    said = Ground(grade=Grade.PERSON, faulty=False, at=at(9), why="passed", by="ann")
+    record = Record(cluster=CLUSTER, policy="lost-gpu", acts=(act.model_copy(update={"grounds": (said,)}),))
+    ended = Restart(id="f", job="train/a", node="i-1", kind="job.failed", at=START, policies=("lost-gpu",))
+    misses = Misses(cluster=CLUSTER, restarts=(ended,))
+    keys = Keys(records=frozenset({"lost-gpu", "other"}), misses=frozenset({""}))
+    before = store.read(CLUSTER, keys)
+    assert (before.records, before.misses) == ({"lost-gpu": None, "other": None}, {"": None})
+    store.write(Change(None, record))
+    store.write(Change(None, misses))
+    longer = record.model_copy(update={"version": 2, "acts": (*record.acts, act.model_copy(update={"incident": "b"}))})
+    store.write(Change(record, longer))
+    with pytest.raises(ConflictError):
+        store.write(Change(record, longer))
+    after = store.read(CLUSTER, keys)
+    assert (after.records, after.misses) == ({"lost-gpu": longer, "other": None}, {"": misses})
+    assert store.read("east", keys).records == {"lost-gpu": None, "other": None}
+
+
+def test_records_that_somebody_broke_are_begun_anew() -> None:
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
+        client.put_item(TableName="fleet", Item={**record_item_key(CLUSTER, "p"), "document": {"S": "junk"}})
+        client.put_item(TableName="fleet", Item={**misses_item_key(CLUSTER), "version": {"N": "7"}})
+        found = table.read(CLUSTER, Keys(records=frozenset({"p"}), misses=frozenset({""})))
+    assert found.records == {"p": Record(cluster=CLUSTER, policy="p", version=0)}
+    assert found.misses == {"": Misses(cluster=CLUSTER, version=7)}
+
+
+def test_the_open_incidents_of_a_run_are_listed_and_no_others(store: CoordinationStore) -> None:
+    made = decide(Snapshot(CLUSTER), [findings(*(finding(f"i-{number}") for number in range(3)))], START, rules=RULES)
+    first, second, third = (change.after for change in made.incidents)
+    closed = first.model_copy(update={"status": IncidentStatus.CLOSED})
+    other = second.model_copy(update={"job": JobRef(id="train/other")})
+    parked = third.model_copy(update={"status": IncidentStatus.PARKED})
+    for incident in (closed, other, parked):
+        store.write(Change(None, incident))
+    assert store.list_open(CLUSTER, "train/llm") == (parked.id,)
+    assert store.list_open(CLUSTER, "train/nobody") == ()
+    assert store.list_open("east", "train/llm") == ()

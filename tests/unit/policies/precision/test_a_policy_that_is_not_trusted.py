@@ -113,7 +113,7 @@ def test_a_plan_of_before_it_was_measured_is_not_weighed() -> None:
     assert told.switches.self_shadow("replacing") is None
 
 
-def test_good_acts_that_grow_old_put_nobody_in_shadow_until_another_one_is_wrong() -> None:
+def test_good_acts_that_grow_old_put_nobody_in_shadow_until_the_next_verdict() -> None:
     told = Judged()
     four_of_five(told)
     told.say(told.newest("i-4"), "healthy", 5 * DAY + HOUR)
@@ -124,6 +124,18 @@ def test_good_acts_that_grow_old_put_nobody_in_shadow_until_another_one_is_wrong
     told.found("i-99", 94 * DAY, POLICY)
     assert told.precision(POLICY, 94.5 * DAY).value == 4 / 6
     assert told.switches.self_shadow("replacing") is None
+    told.say(told.newest("i-88"), "faulty", 94.5 * DAY)
+    assert told.switches.self_shadow("replacing")
+
+
+def test_a_verdict_that_makes_them_enough_tips_it_whatever_it_says() -> None:
+    told = Judged()
+    for day, word in enumerate(("healthy", "healthy", "faulty", "faulty")):
+        told.say(told.acted(f"i-{day}", day * DAY, POLICY), word, day * DAY + HOUR)
+    assert told.switches.self_shadow("replacing") is None
+    told.say(told.acted("i-4", 4 * DAY, POLICY), "faulty", 4 * DAY + HOUR)
+    assert [node for node, _ in told.pages] == ["i-4"]
+    assert "on this node, which was faulty (ann: looked)" in told.pages[0][1]
 
 
 def test_whoever_died_between_two_writes_ends_the_same() -> None:
