@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.errors import BadInputError
@@ -42,6 +42,9 @@ class Envelope(Model):
     ``first_seq`` is the seq of the first event. Events of one envelope may leave gaps (the overflow lane carries only
     severities of error and above). ``jobs`` tells how jobs go whose first rank is here: about each heartbeat.
     """
+
+    # Names of fields repeat, values hardly do: keeping texts that were seen costs a share of the parsing for nothing.
+    model_config = ConfigDict(cache_strings="keys")
 
     schema_version: Literal[1] = 1
     node: NodeIdentity

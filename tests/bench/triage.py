@@ -17,11 +17,13 @@ from typing import Any
 
 from functions.triage.batching import pack
 from functions.triage.collector import calm_collector
+from functions.triage.facts import FactBook
 from functions.triage.records import Record, read_records
 from functions.triage.rulebooks import Rulebooks
 from functions.triage.seen import SeenBook
 from functions.triage.sorting import sort_records
 from functions.triage.triage import Triage
+from functions.twins.facts import MemoryFacts
 from functions.twins.triage import MemoryDecisions, MemoryNodeStates, MemoryRejects, MemorySeen, MemoryTelemetry
 from policies.clock_correction import ClockCorrection
 from policies.contract.identifiers import stable_id
@@ -115,6 +117,7 @@ def make_triage() -> Triage:
         seen=SeenBook(MemorySeen()),
         telemetry=telemetry,
         clock=lambda: NOW,
+        facts=FactBook(MemoryFacts(), telemetry),
     )
 
 
