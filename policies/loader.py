@@ -4,38 +4,35 @@ Decides whether a document is a policy that can be put into force: its fields, i
 must not know where the document is kept.
 """
 
-import difflib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from policies.documents import NotPlainError, canonical, operators_fields
 from policies.examples import run_examples
 from policies.expressions.checker import check
 from policies.expressions.members import LISTS, is_member
 from policies.facts.registry import FACTS
-from policies.model import Count, Policy, written_names
+from policies.model import Count, Policy
 from policies.problems import Problem
+from policies.refusing import MOST_PROBLEMS, bounded, told
 from policies.yaml_text import LARGEST_BYTES, read_yaml
 
-MOST_PROBLEMS = 10
 Loaded = Policy | list[Problem]
 
 
-def load_text(text: str | bytes, *, try_examples: bool = True) -> Loaded:
-    """Return the policy in the YAML *text*, or its problems; those of its examples only if they are tried."""
+def load_text(text: str | bytes, *, try_examples: bool = True, most: int = MOST_PROBLEMS) -> Loaded:
+    """Return the policy in the YAML *text*, or at *most* so many problems; of its examples only if they are tried."""
     document = read_yaml(text)
     if isinstance(document, list) and document and all(isinstance(one, Problem) for one in document):
         return document
     if not isinstance(document, Mapping):
         return [Problem.of("", "is no mapping of fields.", "Begin with `name: ...`, one field a line.")]
-    return load_document(document, try_examples=try_examples)
+    return load_document(document, try_examples=try_examples, most=most)
 
 
-def load_document(document: Mapping[Any, Any], *, try_examples: bool = True) -> Loaded:
+def load_document(document: Mapping[Any, Any], *, try_examples: bool = True, most: int = MOST_PROBLEMS) -> Loaded:
     """Return the policy in *document*: parsed YAML, or a `live` item whose bookkeeping is passed over."""
     try:
         fields = operators_fields(document)
@@ -47,20 +44,20 @@ def load_document(document: Mapping[Any, Any], *, try_examples: bool = True) -> 
         return [Problem.of("", "is nested too deeply.", "Policies are flat.")]
     if size > LARGEST_BYTES:
         return [Problem.of("", f"has {size} bytes; at most {LARGEST_BYTES} are allowed.", "Split it.")]
-    return _validate(fields, try_examples=try_examples)
+    return _validate(fields, try_examples=try_examples, most=most)
 
 
-def _validate(fields: Mapping[str, Any], *, try_examples: bool) -> Loaded:
+def _validate(fields: Mapping[str, Any], *, try_examples: bool, most: int) -> Loaded:
     try:
         policy = Policy.model_validate(fields)
     except ValidationError as error:
-        return _told(error)
+        return bounded(told(error.errors(include_url=False)), most)
     problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
     problems += check(policy.cancel_when, "cancel_when") if policy.cancel_when is not None else []
     problems += _named(policy.count)
     if try_examples and not problems:
         problems = run_examples(policy)
-    return _bounded(problems) or policy
+    return bounded(problems, most) or policy
 
 
 def _named(count: Count) -> list[Problem]:
@@ -82,37 +79,3 @@ def _named(count: Count) -> list[Problem]:
         reason = f"{count.same} is the same in what counts together, so it is never distinct."
         found.append(Problem.of("count.same", reason, "Ask for another member, for example node.instance_id."))
     return found
-
-
-def _bounded(problems: list[Problem]) -> list[Problem]:
-    more = len(problems) - MOST_PROBLEMS
-    return [*problems[:MOST_PROBLEMS], Problem.of("", f"has {more} more problems.")] if more > 0 else problems
-
-
-def _told(error: ValidationError) -> list[Problem]:
-    details = error.errors(include_url=False)
-    return _bounded([_problem(detail) for detail in details])
-
-
-def _problem(detail: ErrorDetails) -> Problem:
-    path = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "missing":
-        return Problem.of(path, "is missing.", f"Add `{path}: ...`.")
-    if detail["type"] == "extra_forbidden":
-        return Problem.of(
-            path, "is no field of a policy.", _similar(str(detail["loc"][-1])[:64], written_names(Policy))
-        )
-    if detail["type"] in {"enum", "literal_error"}:
-        known = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
-        return Problem.of(
-            path, f"{str(detail['input'])[:64]!r} is not known.", _similar(str(detail["input"])[:64], known)
-        )
-    return Problem.of(path, f"{detail['msg'].removeprefix('Value error, ')}.", _HINTS.get(str(detail["loc"][-1:]), ""))
-
-
-_HINTS = {"('name',)": "Use lower-case words joined by hyphens, for example gpu-fell-off-the-bus."}
-
-
-def _similar(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."

@@ -22,6 +22,7 @@ from policies.lint.together import flaws_together
 from policies.loader import load_text
 from policies.model import Policy
 
+MOST_TOLD = 200  # of one policy; the guard's verdict, which has to fit on an item, holds ten
 CHECKS: Sequence[Callable[[Reading], Iterator[Flaw]]] = (
     condition_flaws,
     operator_flaws,
@@ -52,7 +53,7 @@ class Linted:
 
 def lint(texts: Sequence[Written]) -> list[Linted]:
     """Return what is wrong with each of *texts*, by itself and beside the others; never raises."""
-    loaded = [load_text(written.text) for written in texts]
+    loaded = [load_text(written.text, most=MOST_TOLD) for written in texts]
     found: list[list[Flaw]] = [
         lint_policy(one) if isinstance(one, Policy) else [flaw_of(problem) for problem in one] for one in loaded
     ]
