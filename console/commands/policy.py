@@ -16,6 +16,7 @@
   relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
   relight policy record 4be1                  an example of what happened then, without names (--events: every event)
   relight policy record 4be1 --write FILE     tried at once, and appended to that policy's examples
+  relight policy report                       what policies in shadow would have done this week, and which to arm first
   relight policy pull --to my-policies/       what stands in the table as files; a file that was edited stays
   relight policy push my-policies/ --dry-run  what would change, field by field
   relight policy push my-policies/            write them as live items; the guard puts good ones into force
@@ -35,12 +36,14 @@ event is an envelope or an event of an agent as JSON (- reads standard input), o
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_arguments as add_backtest
 from console.policy import table_commands
 from console.record.arguments import add_arguments as add_record
+from console.report.arguments import add_arguments as add_report
 from console.stack_commands import common_options
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 FAILED, USAGE_ERROR = 1, 2
+# Each is a room of its own, loaded once it is asked for.
+ROOMS = {name: f"console.{name}.running" for name in ("backtest", "record", "report")}
 _PATHS = "a policy, or a folder of policies (default: those that come along)"
 SHIPPED = Path(__file__).resolve().parents[2] / "policies" / "shipped"
 
@@ -66,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
     add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
     add_record(actions.add_parser("record", parents=[common_options("incidents")], help="an incident as an example"))
+    week = common_options("cases", 7)
+    add_report(actions.add_parser("report", parents=[week], help="what policies in shadow would have done"))
     table_commands.add_arguments(actions.add_parser, SHIPPED, _PATHS)
 
 
@@ -98,14 +105,8 @@ def run(args: argparse.Namespace) -> int:
             return _of_files(args)
         if args.action == "explain":
             return _explain(args)
-        if args.action == "backtest":
-            from console.backtest.running import run as run_backtest
-
-            return run_backtest(args)
-        if args.action == "record":
-            from console.record.running import run as run_record
-
-            return run_record(args)
+        if args.action in ROOMS:
+            return int(import_module(ROOMS[args.action]).run(args))
         return _of_table(args)
     except RelightError as error:
         from console.dlq.adapters.asking import advice

@@ -82,7 +82,7 @@ def message(text: str, *, keep: tuple[str, ...] = ()) -> str:
          ["fs-0123", "efs"], "nfs: server host-1 not responding"),
         ("LustreError: abcdbev-OST0003-osc-ffff8881: 10.9.8.7@tcp was lost", ["abcdbev", "10.9.8.7"], "-OST0003"),
         ("mount 10.0.0.9:/vol/falcon failed", ["10.0.0.9", "falcon", "vol"], "mount "),
-        ('File "/home/alice/train.py", line 3', ["alice", "train.py"], "line 3"),
+        ('File "/fsx/users/alice/train.py", line 3', ["alice", "train.py"], "line 3"),
         ("session opened for user alice by alice@login-2", ["alice", "login-2"], "session opened for user user-"),
         ("Out of memory: Killed process 48213 (secret_sauce) total-vm:137GB", ["48213", "secret"], "total-vm:137GB"),
         ("INFO: task falcon_io:48213 blocked for more than 120 seconds.", ["falcon", "48213"], "120 seconds."),

@@ -1,0 +1,1 @@
+"""`relight policy report`: what policies in shadow would have done."""

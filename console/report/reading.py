@@ -1,0 +1,87 @@
+"""What the report is made of: incidents and the policies in shadow, of a stack or of an archive.
+
+Decides which policies are in shadow: by their mode, or since they put themselves there. It must not judge anything.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from console.archive.whereabouts import last_days
+from console.policy.account import Account, in_force
+from functions.ports.archive import ArchiveReader
+from policies.contract.archive import Happening
+from policies.contract.archive_names import INCIDENTS, POLICIES
+from policies.contract.decisions import PolicyPlan
+from policies.contract.errors import BadInputError
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.incident import Incident
+from policies.loader import load_document
+from policies.model import Policy
+from policies.shadow.cases import AFTERWARDS
+from policies.shadow.report import Report, report_of
+from policies.yaml_text import read_yaml
+from simulator.archive.period import read_happenings
+from simulator.archive.reading import Told
+from simulator.in_force import Revisions
+from simulator.recorded import Recorded
+
+_DAY, _MOMENT = timedelta(days=1), timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How many ``days`` back."""
+
+    days: int
+
+
+def of_stack(account: Account, wish: Wish) -> Report:
+    """Return the report on a stack as it stands now."""
+    until = account.clock()
+    since = until - timedelta(days=wish.days)
+    incidents: list[Incident] = []
+    for cluster in account.clusters:
+        incidents += [*account.incidents.open(cluster), *account.incidents.closed(cluster, since - AFTERWARDS)]
+    accepted = in_force(account.heads)
+    switches = account.switches.read([one.policy.name for one in accepted])
+    shadow = {
+        one.policy.name: one.policy.plan(one.revision)
+        for one in accepted
+        if one.policy.mode is PolicyMode.SHADOW or switches.self_shadow(one.policy.name)
+    }
+    return report_of(incidents, shadow, since, until)
+
+
+def of_archive(archive: ArchiveReader, wish: Wish) -> Report:
+    """Return the report on the last days that *archive* has, and on the policies as they stood when it ended.
+
+    BadInputError when there is nothing in it.
+    """
+    days = last_days(archive, None)
+    if not days:
+        raise BadInputError("the archive is empty.", hint="Name the folder that holds incidents/ and policies/.")
+    first, end = datetime.combine(days[0], time.min, UTC), datetime.combine(days[-1], time.min, UTC) + _DAY
+    since = end - timedelta(days=wish.days)
+    told = list(read_happenings(archive, INCIDENTS, max(first, since - AFTERWARDS), end, Told()))
+    until = max((each.at for each in told), default=end) + _MOMENT
+    happened = list(read_happenings(archive, POLICIES, first, end, Told()))
+    return report_of(list(Recorded.of(told).incidents()), _in_shadow(happened), since, until)
+
+
+def _in_shadow(happened: Sequence[Happening]) -> Mapping[str, PolicyPlan]:
+    by_themselves = _by_themselves(happened)
+    found = {}
+    for head in Revisions.of(happened).newest():
+        document = read_yaml(head.document)
+        loaded = load_document(document, try_examples=False) if isinstance(document, Mapping) else None
+        shadowed = head.mode is PolicyMode.SHADOW or head.name in by_themselves
+        if isinstance(loaded, Policy) and head.mode is not PolicyMode.OFF and shadowed:
+            found[head.name] = loaded.plan(head.revision)
+    return found
+
+
+def _by_themselves(happened: Iterable[Happening]) -> frozenset[str]:
+    """Return the policies that put themselves in shadow, and are there still."""
+    newest = {str(each.document.get("policy")): each for each in happened if each.what == "shadow"}
+    return frozenset(name for name, each in newest.items() if not each.document.get("lifted_at"))

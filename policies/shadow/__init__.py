@@ -1,0 +1,1 @@
+"""What policies in shadow would have done, beside what was done."""
