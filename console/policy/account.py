@@ -27,6 +27,7 @@ from policies.explain.explaining import Explained, World, look_back
 from policies.explain.incidents import events_of
 from policies.explain.known import Known
 from policies.explain.limits import LimitStanding, limit_standings
+from policies.explain.trust import TrustStanding, trust_standing
 from policies.explain.verdicts import Outcome, Verdict
 from policies.loader import load_document
 from policies.model import Policy
@@ -71,13 +72,15 @@ class Account:
 class Told:
     """One incident, its events (newest first) as each policy sees them, and where its limits stand.
 
-    ``in_hand`` says who has its node in hand now, and why; empty when nobody has.
+    ``in_hand`` says who has its node in hand now, and why; empty when nobody has. ``trust`` is how far its policy is
+    trusted.
     """
 
     incident: Incident
     events: Sequence[Explained]
     limits: Sequence[LimitStanding]
     in_hand: str = ""
+    trust: TrustStanding | None = None
 
 
 def explain_incident(account: Account, wanted: str, days: int) -> Told:
@@ -102,14 +105,19 @@ def _told(account: Account, incident: Incident) -> Told:
     events = events_of(incident)[:MOST_EVENTS]
     facts = read_facts(account.facts, events, incident.node, now)
     world = World(accepted, account.switches.read([one.policy.name for one in accepted]), facts=facts)
-    keys = Keys(budgets=frozenset(limits_of(incident)), windows=_windows(accepted, incident))
+    keys = Keys(
+        budgets=frozenset(limits_of(incident)),
+        windows=_windows(accepted, incident),
+        records=frozenset({incident.policy.name}),
+    )
     counted = account.budgets.read(incident.cluster, keys)
     explained = [
         look_back(event, incident.node, state=state, world=world, now=now, windows=counted.windows) for event in events
     ]
     limits = limit_standings(incident, counted.budgets, now)
     in_hand = why_in_hand(account.facts, incident.node, now)
-    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand)
+    trust = trust_standing(incident, counted.records.get(incident.policy.name), world.switches, now)
+    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand, trust)
 
 
 def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozenset[str]:

@@ -2,10 +2,11 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from console.policy.counting import HEADING
 from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
 from console.policy.past import document_of
@@ -14,6 +15,7 @@ from functions.ports.policies import Edit, Head
 from policies.coordination.switches import EVERYTHING, SelfShadow, stop_of
 
 if TYPE_CHECKING:
+    from console.policy.counting import Counted
     from functions.adapters.policies import DynamoPolicies
 
 FAILED = 1
@@ -36,22 +38,39 @@ def switch(action: str, policies: "DynamoPolicies", *, reason: str, edited_by: s
     return 0
 
 
-def list_table(policies: "DynamoPolicies", *, as_json: bool) -> int:
-    """Print every policy of the table: mode, revision in force, verdict on the last edit."""
+def list_table(
+    policies: "DynamoPolicies", *, as_json: bool, counter: "Callable[[Collection[str]], Counted] | None" = None
+) -> int:
+    """Print every policy of the table: mode, revision in force, verdict on the last edit, and how often it was right.
+
+    *counter* knows the last.
+    """
     stop = stop_of(policies.live(EVERYTHING))
     in_force = {heading.name: heading for heading in policies.headings()}
     names = sorted({*policies.names(), *in_force} - {EVERYTHING})
     shadows = {name: shadow.told for name, shadow in policies.self_shadows.all().items()}
     if as_json:
-        as_document([{**_row(policies, name), "self_shadow": shadows.get(name)} for name in names], stopped=stop)
+        known = counter(names) if counter else None
+        rows = [
+            {**_row(policies, name), "self_shadow": shadows.get(name), **(known.of(name) if known else {})}
+            for name in names
+        ]
+        as_document(rows, stopped=stop, **({"runs": known.all_misses()} if known else {}))
         return 0
     if stop:
         print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
+    known = counter(names) if counter else None
+    shown = known is not None and not known.without
+    if shown and names:
+        print(f"{'policy':<40} {'mode':<7} {'revision':<8} {HEADING}  last edit")
     for name in names:
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
         shadow = f"; shadow: {shadows[name]}" if name in shadows else ""
-        print(f"{name:<40} {told} {_status(_verdict(policies, name))}{shadow}")
+        right = f"{known.columns(name)}  " if known and shown else ""
+        print(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}")
+    for line in known.foot() if known else ():
+        print(line, file=sys.stdout if shown else sys.stderr)
     return 0
 
 

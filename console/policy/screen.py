@@ -52,11 +52,15 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
     if wanted.as_json:
         limits = [each.document() for each in told.limits]
         events = [_document(each, wanted) for each in told.events]
-        _json({"incident": _of_incident(incident), "limits": limits, "in_hand": told.in_hand, "events": events})
+        trust = told.trust.document() if told.trust else None
+        of_policy = {"limits": limits, "trust": trust, "in_hand": told.in_hand}
+        _json({"incident": _of_incident(incident), **of_policy, "events": events})
         return
     print(_line(incident))
     for limit in told.limits:
         print(f"  limit         {limit}")
+    if told.trust:
+        print(f"  trust         {told.trust}")
     if told.in_hand:
         print(f"  its node      {told.in_hand}; nothing is done to it meanwhile")
     print("  (what follows stands on the incident's notes and the node's state as they are now)")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.stack_commands import DEFAULT_STACK
+
 if TYPE_CHECKING:
     from console.policy.pushing import Gate
     from functions.adapters.policies import DynamoPolicies
@@ -33,6 +35,8 @@ def add_arguments(add: Add, shipped: Path, paths: str) -> None:
     listing = add("list", help="every policy in one line")
     listing.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="of files, not of the table")
     listing.add_argument("--json", action="store_true", help=_JSON)
+    stack = f"whose acts and misses are counted ({DEFAULT_STACK})"
+    listing.add_argument("--stack", default=DEFAULT_STACK, help=stack)
     _add_table(listing)
 
 
@@ -108,11 +112,12 @@ def run(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence["G
 
 
 def _look(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
-    from console.policy import comparing, editing, history, pulling
+    from console.policy import comparing, counting, editing, history, pulling
 
     match args.action:
         case "list":
-            return editing.list_table(policies, as_json=args.json)
+            counts = counting.counter(args.stack, args.region, args.table)
+            return editing.list_table(policies, as_json=args.json, counter=counts)
         case "history":
             return history.tell_history(policies, args.name, as_json=args.json)
         case "diff":

@@ -1,6 +1,6 @@
 """A policy whose acts are too often on sound hardware puts itself in shadow, says so once; a person alone ends it."""
 
-from policies.contract.restraints import Trust
+from policies.contract.restraints import Trust, VerdictWord
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination.snapshot import Decision
 from policies.coordination.switches import Switches
@@ -130,7 +130,8 @@ def test_good_acts_that_grow_old_put_nobody_in_shadow_until_the_next_verdict() -
 
 def test_a_verdict_that_makes_them_enough_tips_it_whatever_it_says() -> None:
     told = Judged()
-    for day, word in enumerate(("healthy", "healthy", "faulty", "faulty")):
+    words: tuple[VerdictWord, ...] = ("healthy", "healthy", "faulty", "faulty")
+    for day, word in enumerate(words):
         told.say(told.acted(f"i-{day}", day * DAY, POLICY), word, day * DAY + HOUR)
     assert told.switches.self_shadow("replacing") is None
     told.say(told.acted("i-4", 4 * DAY, POLICY), "faulty", 4 * DAY + HOUR)
