@@ -5,7 +5,7 @@ or write.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,8 @@ from console.policy.edits import SOURCE, changed_since_push, pushed_of
 from functions.ports.policies import DELETED, UNKNOWN, Head
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import NotPlainError, fingerprint, operators_fields
+from policies.loader import load_document
+from policies.model import Policy
 
 
 class Doing(StrEnum):
@@ -87,6 +89,19 @@ def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: s
         why = f"it is not in the folder any more, and was edited in the table since it was pushed{_who(live, head)}."
         return Planned(name, Doing.CONFLICT, document, live, head, found, why)
     return Planned(name, Doing.OFF, document, live, head, found)
+
+
+def switched_off(planned: Planned) -> Planned:
+    """Return how a push of `off` goes on where it would write over an edit: it turns off what stands there, as it is.
+
+    Nobody's work is lost by that, and off must not wait. An edit that was refused stays a conflict: so would this be.
+    """
+    live = planned.live
+    if planned.doing is not Doing.CONFLICT or live is None or not isinstance(load_document(live), Policy):
+        return planned
+    document = {**fields_of(live), "mode": PolicyMode.OFF.value}
+    found = tuple(changes(fields_of(live), document))
+    return replace(planned, doing=Doing.OFF if found else Doing.SAME, document=document, changes=found, why="")
 
 
 def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:

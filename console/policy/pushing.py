@@ -15,9 +15,10 @@ from console.policy.edits import Editor, live_item, pushed_from
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import note, seen_by, sheets_of
 from console.policy.linting import is_good, tell
-from console.policy.planning import Doing, Planned, Rules, plan, plan_off
+from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
 from functions.ports.policies import EditedMeanwhileError, PolicyEditor
+from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from policies.lint.lint import lint
@@ -95,7 +96,8 @@ def _plan(policies: PolicyEditor, wish: Wish, files: Sequence[Path]) -> list[Pla
         document = {**sheet.document, "mode": wish.mode} if wish.mode else sheet.document
         seen = seen_by(sheet.file.parent).policies.get(sheet.name)
         live, head = policies.live(sheet.name), policies.head(sheet.name)
-        planned.append(plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish)))
+        found = plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish))
+        planned.append(switched_off(found) if wish.mode == PolicyMode.OFF else found)
     return [*planned, *_gone(policies, wish, {each.name for each in planned})]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from functions.guard import telling
 from functions.guard.editors import edit_of
-from functions.guard.mending import Standing, listing_differs, standing_of
+from functions.guard.mending import Standing, heading_of, standing_of
 from functions.guard.switch import judge_switch
 from functions.ports.notices import Notices
 from functions.ports.policies import DELETED, Edit, EditedMeanwhileError, Head, PolicyStore
@@ -99,7 +99,7 @@ class Guard:
 
     def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem], standing: Standing) -> None:
         if standing.head is not None:
-            self._list(standing.head)  # a crash may have come between the two writes of an earlier edit
+            self._list(standing.head, standing)  # a crash may have come between the two writes of an earlier edit
         used = standing.head.edit.used if standing.head else ()
         verdict = _rejected(problems, fingerprint(live), standing.revision, edit_of(live, used).by)
         stands, new = self._answer(name, live, verdict)
@@ -116,7 +116,7 @@ class Guard:
             new = Head(policy.name, 0, mark, policy.mode, canonical(operators_fields(live)), edit)
             there = self._raise(new, standing)
             self.telemetry.count("PoliciesAccepted")
-        self._list(there)
+        self._list(there, standing)
         return there
 
     def _raise(self, new: Head, standing: Standing) -> Head:
@@ -141,13 +141,13 @@ class Guard:
             there = self._raise(off, standing)
             self.telemetry.count("PoliciesDeleted")
             self.telemetry.warn("a policy's item was deleted; the policy is off", policy=name, revision=there.revision)
-        self._list(there)
+        self._list(there, standing)
         self.store.forget_answer(name)
         if there.hash.startswith(DELETED):
             self.notices.tell(telling.deleted(there, self.clock()))
 
-    def _list(self, head: Head) -> None:
-        if listing_differs(self.store, head):
+    def _list(self, head: Head, standing: Standing) -> None:
+        if standing.listed != heading_of(head):
             self.store.list_head(head)
 
     def _answer(self, name: str, live: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:

@@ -28,9 +28,10 @@ def is_sound(head: Head) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is in force (None: nothing). ``mend``: its items have to be written anew."""
+    """What is in force (None: nothing), and its line of the listing. ``mend``: its items have to be written anew."""
 
     head: Head | None = None
+    listed: Heading | None = None
     mend: bool = False
 
     @property
@@ -52,10 +53,11 @@ def standing_of(store: PolicyStore, name: str) -> Standing:
     kept = _revision(store, name, head.revision) if head else None
     if head and is_sound(head):
         if kept and kept.is_same(head):
-            return Standing(head, mend=spoiled or (listed is not None and listed.revision > head.revision))
+            return Standing(head, listed, mend=spoiled or (listed is not None and listed.revision > head.revision))
         if (kept is None or not is_sound(kept)) and listed == heading_of(head):
-            return Standing(head, mend=True)  # it is the revision that was changed
-    return Standing(_best(name, store.revisions(name), listed), mend=True)
+            return Standing(head, listed, mend=True)  # it is the revision that was changed
+    best = _best(name, store.revisions(name), listed)
+    return Standing(best, heading_of(best), mend=True)
 
 
 def _best(name: str, revisions: Sequence[Head], listed: Heading | None) -> Head:
@@ -91,8 +93,3 @@ def _revision(store: PolicyStore, name: str, number: int) -> Head | None:
 def heading_of(head: Head) -> Heading:
     """Return the line of the listing that is *head*'s."""
     return Heading(head.name, head.revision, head.hash, head.mode)
-
-
-def listing_differs(store: PolicyStore, head: Head) -> bool:
-    """Whether the line of the listing is another."""
-    return _heading(store, head.name)[0] != heading_of(head)

@@ -235,3 +235,14 @@ def test_a_pull_takes_no_edit_that_was_refused_and_none_that_is_not_there(desk: 
     assert kim.pull("nobody") == 1
     assert (kim.folder / f"{NAME}.yaml").read_bytes() == before
     assert desk.head().edit.by != UNKNOWN
+
+
+def test_off_waits_for_nobodys_edit_and_loses_none(desk: Desk, kim: Person) -> None:
+    kim.push()
+    desk.in_console(priority=9)
+    assert kim.push(mode="off") == 0
+    assert desk.fields() == {**DOCUMENT, "priority": 9, "mode": "off"}
+    assert desk.head().mode is PolicyMode.OFF
+    assert kim.push(mode="off") == 0
+    desk.in_console(settle="soon")
+    assert kim.push(mode="off") == 1, "it would be refused as the edit is"
