@@ -1,10 +1,13 @@
 """Synthesis for programs: the demo and the tests ask for the template and get last time's when nothing changed.
 
-Decides what the template depends on. Runs `python -m infra.app` as a process of its own: jsii and Node end with it.
+Decides what the template depends on, and what of it somebody needs who runs the code. Runs `python -m infra.app` as a
+process of its own: jsii and Node end with it.
 """
 
+import compileall
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -32,14 +35,48 @@ def synthesise(outdir: Path, *, settings: Path = DEFAULT, layer: bool = False) -
     Without *layer* the template names no layer: what the embedded AWS wants, and `make layer` need not have run.
     DeploymentError carries what the app said. Safe to be called by several processes at once.
     """
+    with _lock(outdir):
+        _make_if_needed(outdir, settings, layer=layer)
+    return outdir / f"{read(settings).name}.template.json"
+
+
+def own_copy(outdir: Path, folder: Path, *, settings: Path = DEFAULT) -> Path:
+    """Synthesise into *outdir* and return *folder* with a copy: *outdir* is replaced by whoever synthesises next.
+
+    Of the assets only those that this template names are copied. Their code is compiled, or each process that runs it
+    would compile it for itself.
+    """
     name = read(settings).name
-    outdir.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(outdir.with_name(f"{outdir.name}.lock")):
-        inputs = fingerprint(settings, layer=layer)
-        if not _is_fresh(outdir, inputs):
-            _make(outdir, settings, layer=layer)
-            (outdir / _STAMP).write_text(inputs, encoding="utf-8")
-    return outdir / f"{name}.template.json"
+    with _lock(outdir):
+        _make_if_needed(outdir, settings, layer=False)
+        shutil.copytree(outdir, folder, ignore=shutil.ignore_patterns("asset.*"), dirs_exist_ok=True)
+        files = json.loads((folder / f"{name}.assets.json").read_text(encoding="utf-8"))["files"].values()
+        named = {file["source"]["path"] for file in files if file["source"]["packaging"] == "zip"}
+        for asset in _compiled(outdir, named):
+            shutil.copytree(asset, folder / asset.name, dirs_exist_ok=True)
+    return folder
+
+
+def _compiled(outdir: Path, named: set[str]) -> list[Path]:
+    """Return compiled copies of the assets of these names, kept for the next who asks; others are let go."""
+    kept = outdir.with_name(f"{outdir.name}.compiled")
+    kept.mkdir(exist_ok=True)
+    for left in kept.iterdir():
+        if left.name not in named:
+            shutil.rmtree(left)
+    for name in named - {path.name for path in kept.iterdir()}:
+        unfinished = kept / f"{name}.part"
+        shutil.copytree(outdir / name, unfinished)
+        compileall.compile_dir(unfinished, quiet=2)  # what does not compile says so when it is imported
+        unfinished.rename(kept / name)
+    return [kept / name for name in named]
+
+
+def _make_if_needed(outdir: Path, settings: Path, *, layer: bool) -> None:
+    inputs = fingerprint(settings, layer=layer)
+    if not _is_fresh(outdir, inputs):
+        _make(outdir, settings, layer=layer)
+        (outdir / _STAMP).write_text(inputs, encoding="utf-8")
 
 
 def fingerprint(settings: Path, *, layer: bool) -> str:
@@ -106,8 +143,9 @@ def _move_in(fresh: Path, outdir: Path) -> None:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _lock(outdir: Path) -> Iterator[None]:
     """Wait until no other process synthesises into the same folder; the system lets go when a process dies."""
-    with path.open("w") as file:
+    outdir.parent.mkdir(parents=True, exist_ok=True)
+    with outdir.with_name(f"{outdir.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -5,7 +5,6 @@ as well as the demo.
 """
 
 import contextlib
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from infra.synth import synthesise
+from infra.synth import own_copy
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
 from local.demo import seeding
@@ -40,7 +39,6 @@ from policies.coordination.incident import Incident
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = "Relight"
-_COPIES = 3
 TIME_SCALE = 0.05
 _HEARTBEAT_SECONDS = 3.0  # 30 s, shortened as far as the sweep's patience is (functions/sweep/settings.py)
 _IMPAIRED_SECONDS = 120.0  # two status checks, a minute apart, before scaling
@@ -51,15 +49,8 @@ _BOOT_SECONDS = 20.0  # from EC2's "running" to a kubelet, before scaling
 
 
 def own_assembly(folder: Path) -> Path:
-    """Return a copy of the synthesised app in *folder*.
-
-    Lambda workers import from it for as long as the cluster lives; the shared one is replaced by whoever synthesises
-    next.
-    """
-    for _ in range(_COPIES - 1):
-        with contextlib.suppress(FileNotFoundError, shutil.Error):  # replaced while it was copied
-            return shutil.copytree(synthesise(ROOT / "build" / "cdk.out").parent, folder, dirs_exist_ok=True)
-    return shutil.copytree(synthesise(ROOT / "build" / "cdk.out").parent, folder, dirs_exist_ok=True)
+    """Return a copy of the synthesised app in *folder*: workers import from it for as long as the cluster lives."""
+    return own_copy(ROOT / "build" / "cdk.out", folder)
 
 
 def utc_now() -> datetime:

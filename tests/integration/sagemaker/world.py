@@ -1,7 +1,6 @@
 """A deployment with SageMaker training jobs, and what their containers do: obey, write checkpoints."""
 
 import json
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.settings import read
-from infra.synth import synthesise
+from infra.synth import own_copy
 from local.aws.deploy import deploy
 from local.aws.principals import role_name
 from local.aws.server import EmbeddedAws
@@ -183,8 +182,7 @@ class World:
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
     """Deploy what tests/data/deployments/sagemaker.toml says."""
-    made = synthesise(ROOT / "build" / "cdk.sagemaker.out", settings=SETTINGS).parent
-    assembly = shutil.copytree(made, folder / "cdk.out")  # workers import from it as long as the world lives
+    assembly = own_copy(ROOT / "build" / "cdk.sagemaker.out", folder / "cdk.out", settings=SETTINGS)
     deployment = read(SETTINGS)
     with EmbeddedAws(folder / "aws", code_root=ROOT, time_scale=TIME_SCALE) as aws:
         aws.client("s3").create_bucket(Bucket=BUCKET)

@@ -1,7 +1,9 @@
 """Synthesis for programs: once for the same inputs, anew for others, and no Docker, home or network."""
 
+import importlib.util
 import json
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from infra import context
 from infra.settings import DEFAULT, DeploymentError
-from infra.synth import _move_in, fingerprint, synthesise
+from infra.synth import _move_in, fingerprint, own_copy, synthesise
 
 ROOT = Path(__file__).parents[3]
 PRIVATE = """
@@ -37,6 +39,30 @@ def test_the_same_inputs_make_the_template_once(template_path: Path) -> None:
     made = template_path.stat().st_mtime_ns
     assert synthesise(template_path.parent) == template_path
     assert template_path.stat().st_mtime_ns == made
+
+
+def test_a_copy_holds_what_its_template_names_and_no_more_and_its_code_is_compiled(tmp_path: Path) -> None:
+    outdir = tmp_path / "out"
+    for name, text in (("asset.code/functions/one.py", "ONE = 1"), ("asset.left/old.py", ""), (".inputs", "")):
+        (outdir / name).parent.mkdir(parents=True, exist_ok=True)
+        (outdir / name).write_text(text)
+    (outdir / ".inputs").write_text(fingerprint(DEFAULT, layer=False))
+    files = [{"path": "asset.code", "packaging": "zip"}, {"path": "Relight.template.json", "packaging": "file"}]
+    manifest = {"files": {str(number): {"source": source} for number, source in enumerate(files)}}
+    (outdir / "Relight.assets.json").write_text(json.dumps(manifest))
+    (outdir / "Relight.template.json").write_text("{}")
+    for copy in (tmp_path / "first", tmp_path / "second"):
+        assert own_copy(outdir, copy) == copy
+        assert (copy / "Relight.template.json").read_text() == "{}"
+        assert [path.name for path in copy.glob("asset.*")] == ["asset.code"]
+        source = copy / "asset.code" / "functions" / "one.py"
+        compiled = Path(importlib.util.cache_from_source(source)).read_bytes()
+        written = source.stat()
+        assert struct.unpack("<LL", compiled[8:16]) == (
+            int(written.st_mtime),
+            written.st_size,
+        )  # PEP 552: of this source
+    assert not list(outdir.rglob("*.pyc"))  # what is uploaded has none
 
 
 def test_assets_that_somebody_may_run_from_stay_for_a_day(tmp_path: Path) -> None:
