@@ -56,6 +56,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
         for name, value in {
             "FLEET_TABLE": "fleet",
             "POLICIES_TABLE": "policies",
+            "INCIDENTS_TABLE": "incidents",
             "DECISIONS_QUEUE_URL": url,
             "REJECTS_BUCKET": "rejects",
             "REJECTS_DAYS": "45",
