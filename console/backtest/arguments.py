@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--orchestrator", choices=["eks", "sagemaker"], default="eks", help="who runs clusters whose jobs do not say"
     )
-    parser.add_argument("--time-scale", type=_price, default=1.0, help=argparse.SUPPRESS)  # archives of the demo
+    parser.add_argument("--time-scale", type=_price, default=1.0, metavar="X", help="of an archive of the demo: 0.05")
     parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
 
 

@@ -26,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " memory limit (oom), a machine goes silent (silent), a network adapter vanishes (efa)",
     )
     parser.add_argument("--report", type=_writable, metavar="FILE", help="write what happened as JSON")
+    parser.add_argument(
+        "--archive",
+        type=_new_folder,
+        metavar="DIR",
+        help="keep its archive in a new folder, for `relight policy backtest` and `relight archive stats`",
+    )
     parser.add_argument("--json", action="store_true", help="tell the story as JSON lines (for programs)")
     parser.add_argument(
         "--keep", action="store_true", help="keep logs and data when all went well (else: only when not)"
@@ -40,6 +46,16 @@ def _writable(text: str) -> Path:
     path = Path(text)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text} cannot be written: name a file in a folder that is there")
+    return path
+
+
+def _new_folder(text: str) -> Path:
+    """Return the path of a folder that is empty or can be made: other events in it would be told as the demo's."""
+    path = Path(text)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise argparse.ArgumentTypeError(f"{text} is there and not empty: name a new folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text} cannot be made: name one in a folder that is there")
     return path
 
 
@@ -62,4 +78,5 @@ def run(args: argparse.Namespace) -> int:
         keep=args.keep,
         deadline_seconds=args.deadline,
         fault=args.fault,
+        archive=args.archive,
     )

@@ -8,13 +8,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from local.aws.errors import EmbeddedAwsError
 from local.demo import faults, story
+from local.demo.archiving import keep_archive
 from local.demo.clues import find_clues
-from local.demo.cluster import LocalCluster
+from local.demo.cluster import TIME_SCALE, LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.errors import DemoError, TookTooLongError
 from local.demo.faults import Story
@@ -27,8 +29,22 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 _GATHERING_SECONDS = 20.0  # kept back for the report, which tells more than a deadline does
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """What is written besides the story: the report as JSON, the archive as a folder."""
+
+    report: Path | None = None
+    archive: Path | None = None
+
+
 def run_demo(
-    *, report: Path | None, as_json: bool, keep: bool, deadline_seconds: float, fault: str = faults.DEFAULT
+    *,
+    report: Path | None,
+    as_json: bool,
+    keep: bool,
+    deadline_seconds: float,
+    fault: str = faults.DEFAULT,
+    archive: Path | None = None,
 ) -> int:
     """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C."""
     data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
@@ -37,13 +53,18 @@ def run_demo(
     status = FAILED
     try:
         with _deadline(deadline_seconds), _ended_once():
-            status = _tell(told, one, data_dir, report, deadline_seconds)
+            status = _tell(told, one, data_dir, Outputs(report, archive), deadline_seconds)
     except KeyboardInterrupt:
         status = INTERRUPTED
     except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
         told.failed([str(error), *find_clues(data_dir)], data_dir)
     finally:
         told.close()
+    if status == DONE and archive is not None:
+        sys.stderr.write(
+            f"relight demo: its archive lies in {archive}; tell it again:"
+            f" relight policy backtest --events {archive} --time-scale {TIME_SCALE}\n"
+        )
     if status != FAILED:
         _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
     return status
@@ -60,7 +81,7 @@ def _leave(data_dir: Path, *, keep: bool, interrupted: bool) -> None:
         sys.stderr.write(f"relight demo: {ended}, nothing is left behind.\n")
 
 
-def _tell(told: Teller, one: Story, data_dir: Path, path: Path | None, seconds: float) -> int:
+def _tell(told: Teller, one: Story, data_dir: Path, outputs: Outputs, seconds: float) -> int:
     start = time.monotonic()
     with LocalCluster(data_dir, hang_after_seconds=one.hang_after_seconds, on_phase=told.phase) as cluster:
         told.phase("training until there are two checkpoints to go back to")
@@ -69,8 +90,11 @@ def _tell(told: Teller, one: Story, data_dir: Path, path: Path | None, seconds: 
         left = seconds - _GATHERING_SECONDS - (time.monotonic() - start)
         incident = story.follow(cluster, fault, one.expected, told.stage, left)
         report, truth = story.report_on(cluster, fault, one.expected, incident)
-    if path is not None:
-        _write(path, report)
+        if outputs.archive is not None:
+            told.phase("waiting until the archive holds all of it")
+            keep_archive(cluster, outputs.archive)
+    if outputs.report is not None:
+        _write(outputs.report, report)
     problems = what_is_missing(report, truth, one.expected)
     if problems:
         told.failed([*_how_it_stands(incident), *problems, *find_clues(data_dir)], data_dir)

@@ -56,6 +56,9 @@ def test_a_demo_that_went_well_adds_no_word(
     [
         (["--report", "no-such-folder/demo.json"], "name a file in a folder that is there"),
         (["--report", "."], "name a file in a folder that is there"),
+        (["--archive", "no-such-folder/archive"], "name one in a folder that is there"),
+        (["--archive", "/"], "name a new folder"),
+        (["--archive", __file__], "name a new folder"),
         (["--deadline", "0"], "30 or more"),
         (["--deadline", "soon"], "30 or more"),
         (["--deadline", "inf"], "30 or more"),
