@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     past = read_past(asked)
     asked = replace(asked, candidate=_candidate(args.policies, past))
     calm_collector()
-    with _watched() as progress:
+    with watched() as progress:
         report = backtest(asked, past, progress)
     shown = Shown(price=args.gpu_hour_price, every=args.all, most_new_acts=args.most_new_acts)
     if args.plot:
@@ -84,7 +84,7 @@ def _head(file: Path, revisions: Revisions) -> Head:
 
 
 @contextmanager
-def _watched() -> Iterator[Progress]:
+def watched() -> Iterator[Progress]:
     """Show a bar on standard error, where a person looks at it."""
     if not sys.stderr.isatty():
         yield lambda _name, _share: None

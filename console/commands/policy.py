@@ -22,6 +22,7 @@
   relight policy push my-policies/            write them as live items; the guard puts good ones into force
   relight policy push my-policies/ --prune    and turn off what was pushed from this folder and is no more in it
   relight policy push DIR --mode shadow       the same, but none of them acts yet
+  relight policy push DIR --backtest s3://…   not before the last week was told again with it (--most-new-acts 3)
   relight policy rollback NAME                back to the revision before (--to N: to that one), byte for byte
   relight policy set-mode NAME active         one policy: active, shadow or off; ends the shadow it put itself in
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
@@ -157,9 +158,29 @@ def _of_table(args: argparse.Namespace) -> int:
     return table_commands.run(args, _policies(args), _gates(args))
 
 
-def _gates(_args: argparse.Namespace) -> "Sequence[Gate]":
+def _gates(args: argparse.Namespace) -> "Sequence[Gate]":
     """Return who may refuse a push before anything is written."""
-    return ()
+    if args.action != "push" or not args.backtest:
+        return ()
+    from datetime import UTC, datetime
+    from functools import partial
+
+    from console.archive.whereabouts import reader_of
+    from console.backtest.arguments import GPU_HOUR_PRICE
+    from console.backtest.running import watched
+    from console.policy.rehearsing import Rehearsal, gate_of
+    from functions.triage.collector import calm_collector
+
+    calm_collector()
+    rehearsal = Rehearsal(
+        reader_of(args.backtest, args.region),
+        args.backtest,
+        args.backtest_days,
+        args.most_new_acts,
+        GPU_HOUR_PRICE,
+        time_scale=args.time_scale,
+    )
+    return (gate_of(rehearsal, watched, partial(datetime.now, UTC)),)
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":

@@ -54,8 +54,25 @@ def _add_push(action: argparse.ArgumentParser, shipped: Path, paths: str) -> Non
         " over: for the one pipeline that pushes"
     )
     action.add_argument("--source", default="", metavar="NAME", help=source)
+    _add_rehearsal(action)
     _add_edit(action, wait=0.0)
     action.set_defaults(shipped=shipped)
+
+
+def _add_rehearsal(action: argparse.ArgumentParser) -> None:
+    """What makes a push prove itself on the past first."""
+    where = "rehearse it on this archive first (a folder, or s3://bucket/prefix): what would it have done differently"
+    action.add_argument("--backtest", default="", metavar="PATH", help=where)
+    action.add_argument("--backtest-days", type=_days, default=7, metavar="N", help="so many days of it (7)")
+    most = "write only if it would have acted anew in at most so many incidents (0)"
+    action.add_argument("--most-new-acts", type=int, default=0, metavar="N", help=most)
+    action.add_argument("--time-scale", type=float, default=1.0, metavar="X", help="of an archive of the demo: 0.05")
+
+
+def _days(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of days, 1 or more")
+    return int(text)
 
 
 def _add_pull(action: argparse.ArgumentParser) -> None:

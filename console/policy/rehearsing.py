@@ -1,0 +1,73 @@
+"""A push that is rehearsed before anything is written: the last days of an archive, with and without the edit.
+
+Decides what is compared: the policies in force now, and the same with what the push would write. So what differs comes
+of the edit alone. It must not know where an archive lies.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from console.backtest.screen import Shown, print_report
+from console.policy.planning import Planned
+from console.policy.pushing import Gate
+from functions.ports.archive import ArchiveReader
+from functions.ports.policies import Head
+from policies.contract.vocabulary import Orchestrator, PolicyMode
+from simulator.backtest import Asked, Progress, backtest, read_past
+from simulator.in_force import Revisions
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Which archive is told again, how many ``days`` of it, and in how many incidents ``most`` it may act anew."""
+
+    reader: ArchiveReader
+    address: str
+    days: int
+    most: int
+    price: float
+    orchestrator: Orchestrator = Orchestrator.EKS
+    time_scale: float = 1.0
+
+
+def gate_of(
+    rehearsal: Rehearsal, watched: Callable[[], AbstractContextManager[Progress]], clock: Callable[[], datetime]
+) -> Gate:
+    """Return what refuses a push that would act in more incidents of these days than the policies in force."""
+
+    def gate(planned: Sequence[Planned]) -> str:
+        if not any(each.writes for each in planned):
+            return ""
+        until = clock()
+        asked = Asked(
+            rehearsal.reader,
+            rehearsal.address,
+            against="current",
+            since=until - timedelta(days=rehearsal.days),
+            until=until,
+            orchestrator=rehearsal.orchestrator,
+            time_scale=rehearsal.time_scale,
+        )
+        past = read_past(asked)
+        asked = replace(asked, candidate=_with(planned, past.revisions))
+        with watched() as progress:
+            report = backtest(asked, past, progress)
+        print_report(report, Shown(rehearsal.price, most_new_acts=rehearsal.most))
+        if report.new_acts <= rehearsal.most:
+            return ""
+        return (
+            f"in the last {rehearsal.days} days it would have acted in {report.new_acts} incidents in which the"
+            f" policies in force do less; {rehearsal.most} are allowed (--most-new-acts)."
+        )
+
+    return gate
+
+
+def _with(planned: Sequence[Planned], revisions: Revisions) -> list[Head]:
+    """Return what would be in force: the newest of the archive, and over it what is *planned*."""
+    heads = {head.name: head for head in revisions.newest()}
+    for each in planned:
+        heads[each.name] = revisions.head_of(each.document, PolicyMode(each.document["mode"]))
+    return list(heads.values())

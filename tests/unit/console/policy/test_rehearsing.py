@@ -1,0 +1,66 @@
+"""A push that has to prove itself on the past first."""
+
+from contextlib import nullcontext
+from datetime import timedelta
+
+import pytest
+
+from console.main import main
+from console.policy.planning import Doing, Planned
+from console.policy.pushing import Gate
+from console.policy.rehearsing import Rehearsal, gate_of
+from functions.twins.archive import MemoryArchive
+from policies.contract.archive_names import POLICIES
+from policies.contract.errors import BadInputError
+from tests.tools.envelopes import NOW
+from tests.tools.replays import documents, head, history, revision, shelved
+
+REPLACE, RESTART = documents()
+AFTER = NOW + timedelta(hours=3)
+
+
+@pytest.fixture(scope="module")
+def archive() -> MemoryArchive:
+    """Return a past in which only one of two policies was in force."""
+    return shelved(history(), {POLICIES: revision(head(REPLACE), NOW - timedelta(hours=1))})
+
+
+def gate(archive: MemoryArchive, most: int = 0, days: int = 1) -> Gate:
+    rehearsal = Rehearsal(archive, "the archive", days, most, price=1.0)
+    return gate_of(rehearsal, lambda: nullcontext(lambda _name, _share: None), lambda: AFTER)
+
+
+def planned(document: dict[str, object], doing: Doing = Doing.NEW) -> Planned:
+    return Planned(str(document["name"]), doing, document, None, None)
+
+
+def test_what_would_act_anew_more_often_than_allowed_is_refused_with_the_number(archive: MemoryArchive) -> None:
+    refused = gate(archive, most=5)([planned(RESTART)])
+    assert refused.startswith("in the last 1 days it would have acted in 6 incidents")
+    assert "5 are allowed" in refused
+    assert gate(archive, most=6)([planned(RESTART)]) == ""
+
+
+def test_in_shadow_it_acts_in_none(archive: MemoryArchive) -> None:
+    assert gate(archive)([planned({**RESTART, "mode": "shadow"})]) == ""
+
+
+def test_turning_off_what_acts_is_no_new_act(archive: MemoryArchive, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gate(archive)([planned({**REPLACE, "mode": "off"}, Doing.OFF)]) == ""
+    assert "new acts: 0" in capsys.readouterr().out
+
+
+def test_what_changes_nothing_asks_nobody() -> None:
+    assert gate(MemoryArchive())([planned(REPLACE, Doing.SAME)]) == ""
+
+
+def test_an_archive_without_events_proves_nothing() -> None:
+    with pytest.raises(BadInputError, match="holds no events"):
+        gate(MemoryArchive())([planned(RESTART)])
+
+
+def test_a_number_of_days_that_is_none_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["policy", "push", "--table", "t", "--backtest", "nowhere", "--backtest-days", "0"])
+    assert stopped.value.code == 2
+    assert "1 or more" in capsys.readouterr().err
