@@ -1,4 +1,4 @@
-"""The thirteen functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
+"""The fourteen functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
 
 Decides each function's environment. It must not know how a function is built (`functions.py`) or called
 (`triggers.py`).
@@ -98,6 +98,13 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
             size=Size(seconds=30),
             rights=pipeline.outbox(tables, buckets, around.bus),
             environment={"BUS_NAME": around.bus.event_bus_name},
+        ),
+        "report": Plan(
+            folder="report",
+            size=Size(seconds=120, megabytes=1024),  # 10,000 incidents of 2 KB are 150 MB and 3 s (measured)
+            rights=pipeline.report(tables),
+            environment={**clusters, **policies, "INCIDENTS_TABLE": tables.incidents.table_name},
+            dead_letters=lanes.undelivered,
         ),
     }
 

@@ -77,6 +77,8 @@ class Deployment(_Model):
     archive_window_seconds: Annotated[int, Field(ge=0, le=300)] = 60
     evidence_retention_days: Days = 400
     rejects_retention_days: Days = 90
+    # When what policies in shadow would have done is told, once a week at most: EventBridge's cron or rate, in UTC.
+    report_schedule: Annotated[str, Field(pattern=r"^$|^(cron|rate)\(.+\)$")] = "cron(0 7 ? * MON *)"
     silent_after_seconds: Annotated[int, Field(ge=120, le=3600)] = 150  # heartbeats come every 30 s
 
     @model_validator(mode="after")

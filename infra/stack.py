@@ -92,6 +92,20 @@ class RelightStack(Stack):
             undelivered=self.lanes.undelivered,
         )
         minute.may_invoke(sweep)
+        if deployment.report_schedule:
+            self._report(deployment.report_schedule)
+
+    def _report(self, schedule: str) -> None:
+        report = self.lambdas["Report"]
+        weekly = Rule(
+            self,
+            "Weekly",
+            description="the report on policies in shadow",
+            schedule=schedule,
+            target_arn=report.function_arn,
+            undelivered=self.lanes.undelivered,
+        )
+        weekly.may_invoke(report)
 
     def _watch(self) -> None:
         alarms = Alarms(self, "Alarms", self.alerts.topic)

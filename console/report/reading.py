@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from console.archive.whereabouts import last_days
-from console.policy.account import Account, in_force
+from console.policy.account import Account
 from functions.ports.archive import ArchiveReader
+from functions.report.shadowed import in_shadow
 from policies.contract.archive import Happening
 from policies.contract.archive_names import INCIDENTS, POLICIES
 from policies.contract.decisions import PolicyPlan
@@ -43,14 +44,7 @@ def of_stack(account: Account, wish: Wish) -> Report:
     incidents: list[Incident] = []
     for cluster in account.clusters:
         incidents += [*account.incidents.open(cluster), *account.incidents.closed(cluster, since - AFTERWARDS)]
-    accepted = in_force(account.heads)
-    switches = account.switches.read([one.policy.name for one in accepted])
-    shadow = {
-        one.policy.name: one.policy.plan(one.revision)
-        for one in accepted
-        if one.policy.mode is PolicyMode.SHADOW or switches.self_shadow(one.policy.name)
-    }
-    return report_of(incidents, shadow, since, until)
+    return report_of(incidents, in_shadow(account.heads, account.switches), since, until)
 
 
 def of_archive(archive: ArchiveReader, wish: Wish) -> Report:

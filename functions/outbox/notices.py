@@ -1,4 +1,4 @@
-"""What a notice of the guard reads like on the bus. It must not know who listens."""
+"""What a notice, of the guard or of the weekly report, reads like on the bus. It must not know who listens."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +14,7 @@ TYPES: Mapping[NoticeKind, str] = {
     "mended": "Policy Mended",
     "stopped": "Policies Stopped",
     "started": "Policies Started",
+    "reported": "Policies Reported",
 }
 """Each begins as the rule to the alerts topic wants it (`infra/bus.py`)."""
 

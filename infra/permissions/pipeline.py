@@ -1,4 +1,4 @@
-"""What the functions on an event's way may do: triage, guard, coordinate, sweep, intake, outbox.
+"""What the functions on an event's way may do: triage, guard, coordinate, sweep, intake, outbox, report.
 
 One writer an item: the fleet table's partitions are shared by cluster, so that IAM can only tell clusters, rejects and
 incidents apart; who writes which sort key is kept by code.
@@ -119,6 +119,15 @@ def intake(lanes: Lanes, tables: Tables) -> Statements:
         grants.items("Topology", [tables.fleet], verbs, [grants.CLUSTER_KEYS]),
         grants.put_records("Faults", lanes.faults),
         grants.allow("Describe", look, ["*"], why=grants.NO_RESOURCE),
+    ]
+
+
+def report(tables: Tables) -> Statements:
+    """List incidents, read which policies are in shadow, and keep the notice that tells people of it."""
+    return [
+        grants.index("Incidents", tables.incidents, "by-status"),
+        grants.items("Policies", [tables.policies], ("GetItem", "BatchGetItem")),
+        grants.items("Notices", [tables.incidents], ("PutItem",), [grants.NOTICE_KEYS]),
     ]
 
 

@@ -56,6 +56,32 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class _Around:
+    """Incidents by (cluster, instance) and by (cluster, run): a fleet of thousands has thousands a week."""
+
+    instances: Mapping[tuple[str, str], Sequence[Incident]]
+    runs: Mapping[tuple[str, str], Sequence[Incident]]
+
+    @classmethod
+    def of(cls, incidents: Iterable[Incident]) -> "_Around":
+        instances, runs = dict[tuple[str, str], list[Incident]](), dict[tuple[str, str], list[Incident]]()
+        for each in incidents:
+            named = {each.node.instance_id, *(note.node for note in each.findings if note.node)}
+            for name in named:
+                instances.setdefault((each.cluster, name), []).append(each)
+            if each.job:
+                runs.setdefault((each.cluster, each.job.id), []).append(each)
+        return cls(instances, runs)
+
+    def near(self, case: "Case") -> list[Incident]:
+        """Return the incidents that may be about the instance or the run of *case*, each once."""
+        found = [*self.instances.get((case.cluster, case.instance), ())]
+        if case.is_about_a_run and case.job:
+            found += self.runs.get((case.cluster, case.job), ())
+        return list({each.id: each for each in found}.values())
+
+
+@dataclass(frozen=True)
 class Case:
     """One fault of one node, or run, as one policy saw it. ``would`` is what it would have done at ``at``."""
 
@@ -91,17 +117,18 @@ def cases_of(
     for hit in hits_in(incidents, shadow):
         subject = hit.incident.job.id if set(hit.plan.do) <= RUNS and hit.incident.job else hit.instance
         groups.setdefault((hit.incident.cluster, hit.plan.name, subject), []).append(hit)
-    found = [case for hits in groups.values() for case in _cases(hits, incidents, until)]
+    around = _Around.of(incidents)
+    found = [case for hits in groups.values() for case in _cases(hits, around, until)]
     mine = (case for case in found if since <= case.first < until)
     return sorted(mine, key=lambda case: (case.first, case.plan.name, case.instance))
 
 
-def _cases(hits: Sequence[Hit], incidents: Sequence[Incident], until: datetime) -> Iterator[Case]:
+def _cases(hits: Sequence[Hit], around: "_Around", until: datetime) -> Iterator[Case]:
     episodes = list(_episodes(sorted(hits, key=lambda hit: (hit.note.first_observed_at, hit.note.id))))
     for place, episode in enumerate(episodes):
         following = episodes[place + 1] if place + 1 < len(episodes) else None
         before = place > 0 and _follows(episodes[place - 1], episode)
-        yield _case(episode, following, incidents, until, came_back=before)
+        yield _case(episode, following, around, until, came_back=before)
 
 
 def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
@@ -122,7 +149,7 @@ def _follows(before: Sequence[Hit], after: Sequence[Hit]) -> bool:
 def _case(
     episode: Sequence[Hit],
     after: Sequence[Hit] | None,
-    incidents: Sequence[Incident],
+    around: "_Around",
     until: datetime,
     *,
     came_back: bool,
@@ -144,8 +171,9 @@ def _case(
         ending=Ending.OPEN,
     )
     again = after is not None and _follows(episode, after)
-    beside = tuple(_beside(case, incidents))
-    ending = _ending(case, episode, incidents, beside, again=again or came_back, until=until)
+    near = around.near(case)
+    beside = tuple(_beside(case, near))
+    ending = _ending(case, episode, near, beside, again=again or came_back, until=until)
     lost = beside[0].at if beside else max(hit.note.observed_at for hit in after) if after and again else None
     return replace(case, ending=ending, beside=beside, lost_until=lost)
 

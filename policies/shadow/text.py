@@ -1,12 +1,13 @@
 """The report as plain text: for a mail, and for whoever reads it in a terminal. It must not compute anything."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from policies.shadow.cases import Case, Ending
 from policies.shadow.report import ASSUMPTIONS, Advice, PolicyReport, Report
 
 MOST_POLICIES, MOST_CASES = 20, 5
+MOST_NAMED = 3  # in a summary
 _ENDINGS = {
     Ending.FAULTY: "were faulty, by a person's word",
     Ending.HEALTHY: "were healthy, by a person's word",
@@ -27,6 +28,28 @@ _HEADS = {
 def as_text(report: Report) -> str:
     """Return the report, at most some pages long."""
     return "\n".join(_lines(report)) + "\n"
+
+
+def summary(report: Report) -> str:
+    """Return the report in a few sentences on one line."""
+    would = _count(len(report.policies), "policy", "policies")
+    cases = _count(sum(len(one.cases) for one in report.policies), "case", "cases")
+    told = f"{_day(report.since)} to {_day(report.until)} UTC: {would} in shadow would have acted, in {cases}."
+    arm = _named("Arm first", [one for one in report.policies if one.advice is Advice.ARM])
+    mend = _named("Would have acted for nothing", [one for one in report.policies if one.advice is Advice.MEND])
+    return " ".join(filter(None, (told, arm, mend, "All of it: relight policy report")))
+
+
+def _named(head: str, policies: Sequence[PolicyReport]) -> str:
+    if not policies:
+        return ""
+    told = [
+        f"{one.plan.name} ({one.real} of {one.real + one.needless} real"
+        + (f", {one.gpu_hours:.1f} GPU-hours sooner)" if one.gpu_hours else ")")
+        for one in policies[:MOST_NAMED]
+    ]
+    more = f" and {len(policies) - MOST_NAMED} more" if len(policies) > MOST_NAMED else ""
+    return f"{head}: {', '.join(told)}{more}."
 
 
 def why(one: PolicyReport) -> str:

@@ -16,7 +16,7 @@ Find = Callable[[str], dict[str, Any]]
 def test_every_alarm_goes_to_the_topic_and_says_what_to_do(of_type: Find) -> None:
     [topic] = of_type("SNS::Topic")
     alarms = of_type("CloudWatch::Alarm")
-    assert len(alarms) == 3 + len(WATCHED) + 2 + 3 + 3 + 4 + 2 * 13
+    assert len(alarms) == 3 + len(WATCHED) + 2 + 3 + 3 + 4 + 2 * 14
     for name, alarm in alarms.items():
         assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}], name
         assert len(alarm["AlarmDescription"]) > 40, name

@@ -29,6 +29,7 @@ FOLDERS = (
     "kubernetes",
     "nodes",
     "outbox",
+    "report",
     "sagemaker",
     "sweep",
     "triage",

@@ -121,5 +121,14 @@ def test_both_names_of_the_capacity_block_warning_are_taken_in(of_type: Find) ->
     )
 
 
+def test_the_report_is_made_on_mondays_unless_nobody_wants_it(of_type: Find) -> None:
+    rules, functions = of_type("Events::Rule"), of_type("Lambda::Function")
+    weekly = one(rules, "Weekly")
+    assert weekly["ScheduleExpression"] == "cron(0 7 ? * MON *)"
+    assert [name for name in functions if name.startswith("Report")] == [
+        target["Arn"]["Fn::GetAtt"][0] for target in weekly["Targets"]
+    ]
+
+
 def test_the_sweep_runs_every_minute(of_type: Find) -> None:
     assert one(of_type("Events::Rule"), "EveryMinute")["ScheduleExpression"] == "rate(1 minute)"

@@ -27,12 +27,19 @@ def test_the_default_deployment_is_valid() -> None:
     assert deployment.clusters[0].gpus_per_node == 8
 
 
+@pytest.mark.parametrize("schedule", ["", "rate(7 days)", "cron(0 7 ? * MON *)"])
+def test_the_report_has_a_schedule_or_none(schedule: str, tmp_path: Path) -> None:
+    told = {"clusters": [EKS], "report_schedule": schedule}
+    assert read(written(tmp_path, told)).report_schedule == schedule
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [
         ({}, "clusters"),
         ({"clusters": []}, "clusters"),
         ({"clusters": [EKS, EKS]}, "same name"),
+        ({"clusters": [EKS], "report_schedule": "weekly"}, "report_schedule"),
         ({"clusters": [{"name": "a", "orchestrator": "eks"}]}, "needs eks_cluster"),
         ({"clusters": [{"name": "a", "orchestrator": "sagemaker"}]}, "needs sagemaker_role_arn"),
         ({"clusters": [{**EKS, "endpoint_access": "private"}]}, "needs network"),

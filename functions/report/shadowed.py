@@ -1,0 +1,45 @@
+"""Which policies are in shadow, and what they would do: by their mode, or since they put themselves there.
+
+It must not judge what they found.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from functions.ports.policies import Head, PolicyHeads
+from policies.contract.decisions import PolicyPlan
+from policies.contract.vocabulary import PolicyMode
+from policies.coordination.switches import Switches
+from policies.loader import load_document
+from policies.model import Policy
+
+
+class Switchboard(Protocol):
+    """The switches of the policies table, read only."""
+
+    def read(self, policies: Collection[str]) -> Switches:
+        """Return what of *policies* may act."""
+        ...
+
+
+def in_shadow(heads: PolicyHeads, switches: Switchboard) -> dict[str, PolicyPlan]:
+    """Return the plans of the policies in shadow, by name. DependencyError when they cannot be read."""
+    names = [heading.name for heading in heads.headings() if heading.mode is not PolicyMode.OFF]
+    known = switches.read(names)
+    plans = {name: _plan(head) for name, head in heads.heads(names).items()}
+    return {
+        name: plan
+        for name, plan in plans.items()
+        if plan and (plan.mode is PolicyMode.SHADOW or known.self_shadow(name) is not None)
+    }
+
+
+def _plan(head: Head) -> PolicyPlan | None:
+    """Return what *head* asks for; None where this version cannot read it, or it is off."""
+    try:
+        fields = json.loads(head.document)
+    except ValueError:
+        return None
+    loaded = load_document(fields, try_examples=False) if isinstance(fields, Mapping) else None
+    return loaded.plan(head.revision) if isinstance(loaded, Policy) and head.mode is not PolicyMode.OFF else None
