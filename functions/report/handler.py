@@ -17,6 +17,7 @@ from functions.clients import bounded
 from functions.report.report import tell_report
 from functions.report.settings import Settings
 
+_CLIENT = bounded()
 TELEMETRY = PowertoolsTelemetry()
 
 
@@ -28,7 +29,7 @@ class _Tell(Protocol):
 def wired() -> _Tell:
     """Return the report with its ports, made once a process."""
     settings = Settings.from_environment(os.environ)
-    client = boto3.client("dynamodb", config=bounded())
+    client = boto3.client("dynamodb", config=_CLIENT)
     return partial(
         tell_report,
         settings.clusters,
