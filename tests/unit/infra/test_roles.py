@@ -22,6 +22,8 @@ WITHOUT_RESOURCE = {
     "autoscaling:DescribeAutoScalingGroups",
     "autoscaling:DescribeAutoScalingInstances",
     "autoscaling:DescribeScalingActivities",
+    "autoscaling:DescribeWarmPool",
+    "ec2:DescribeCapacityReservations",
 }
 
 
