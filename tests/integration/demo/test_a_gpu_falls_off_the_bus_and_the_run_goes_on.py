@@ -91,6 +91,17 @@ def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
     assert answer["after"]["counts"]["lost"] == 0
 
 
+def test_its_incident_is_recorded_from_the_archive_as_an_example_without_names(told: Told) -> None:
+    incident = told.report["incident_id"]
+    command = [*RELIGHT, "policy", "record", incident[:12], "--events", str(told.archive), "--json"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    answer = json.loads(run.stdout)
+    assert (answer["incident"], answer["policy"], answer["from"]) == (incident, told.report["policy"], "archive")
+    assert (answer["passes"], answer["as_it_was"], answer["unreadable_lines"]) == (True, True, 0)
+    assert {event["attributes"]["xid"] for event in answer["example"]["events"]} == {79}
+    assert told.report["old_instance"] not in answer["yaml"]
+
+
 def decided(deed: dict[str, Any]) -> tuple[Any, ...]:
     """What was decided; the replay has its own moments, since nothing on its way takes time."""
     rungs = [act["rung"] for act in deed["acts"]]
