@@ -60,7 +60,7 @@ TECHNICAL = re.compile(
 """What is joined by a slash and names nothing: I/O, 94/95, read/write."""
 
 PROGRAMS = re.compile(
-    r"(?:python|torchrun|pt_main_thread|pt_\w+|nvidia-[\w-]+|nv-[\w-]+|dcgm[\w-]*|kworker[\w:/-]*|ksoftirqd[\w/]*|systemd[\w-]*"
+    r"(?:<unknown>|python|torchrun|pt_main_thread|pt_\w+|nvidia-[\w-]+|nv-[\w-]+|dcgm[\w-]*|kworker[\w:/-]*|ksoftirqd[\w/]*|systemd[\w-]*"
     r"|containerd[\w-]*|dockerd|kubelet|java|bash|sh|sshd|slurmd|slurmstepd|runc|node|cuda\w*|nccl\w*|ray|mpirun|srun"
     r"|kernel|ptl?rpcd[\w]*|nfsd?|mount|dd|rsync|cp|tar)[\d.]*",
     re.IGNORECASE,

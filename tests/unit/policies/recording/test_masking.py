@@ -72,6 +72,7 @@ def message(text: str, *, keep: tuple[str, ...] = ()) -> str:
         ("NVRM: Xid (PCI:0000:4b:00): 79, pid=48213, name=python3, GPU has fallen off the bus.",
          ["48213"], "NVRM: Xid (PCI:0000:4b:00): 79, pid=10002, name=python3, GPU has fallen off the bus."),
         ("NVRM: Xid (PCI:0000:4b:00): 31, pid=911, name=falcon_train", ["falcon", "911"], "name=program-1"),
+        ("Xid (PCI:0000:4b:00): 79, pid='<unknown>', name=<unknown>, off", [], "pid='<unknown>', name=<unknown>, off"),
         ("NVRM: GPU at PCI:0000:4b:00: GPU-8a2c1f0e-1b2c-4d3e-9f8a-7b6c5d4e3f2a",
          ["8a2c1f0e"], "GPU-00000000-0000-0000-0000-000000000001"),
         ("NVRM: GPU Board Serial Number: 1652922012345", ["1652922012345"], "Serial Number: serial-1"),
