@@ -64,7 +64,9 @@ class Alarms(Construct):
         """Alarm when what goes by is not written down, or nothing is: what its streams forget is lost to history."""
         period = Duration.minutes(15)  # it gathers for up to five
         age = archive.metric("IteratorAge", statistic="Maximum", period=period)
-        text = "Events or changes have been waiting for the archive for over half an hour, or nobody reads: see its log."
+        text = (
+            "Events or changes have been waiting for the archive for over half an hour, or nobody reads: see its log."
+        )
         self._alarm("ArchiveAge", age, ARCHIVE_LATE_SECONDS * _MILLISECONDS, text, periods=2, missing=MISSING_IS_BAD)
 
     def watch_figures(self) -> None:

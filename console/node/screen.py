@@ -93,7 +93,8 @@ class Screen:
             return
         assert held.now is not None
         print(
-            f"{held.instance} {why_in_maintenance(held.now)}. Nothing is done to it until then, and what has begun stops."
+            f"{held.instance} {why_in_maintenance(held.now)}."
+            " Nothing is done to it until then, and what has begun stops."
         )
         if held.before and held.before.by != held.now.by:
             print(f"Before: it {why_in_maintenance(held.before)}.")

@@ -22,7 +22,7 @@ from functions.sweep.settings import Settings
 from functions.sweep.sweep import sweep
 
 _CLIENT = bounded()
-_ASKS = bounded(connect_seconds=1, read_seconds=4, tries=2)  # of many small questions none may use up the time
+_ASKING_CLIENT = bounded(connect_seconds=1, read_seconds=4, tries=2)  # of many small questions none may use up the time
 
 
 @cache
@@ -40,7 +40,9 @@ def wired() -> Callable[[], None]:
         patience=settings.patience,
     )
     capacity = CapacityLook(
-        view=Ec2Capacity(boto3.client("ec2", config=_ASKS), boto3.client("autoscaling", config=_ASKS)),
+        view=Ec2Capacity(
+            boto3.client("ec2", config=_ASKING_CLIENT), boto3.client("autoscaling", config=_ASKING_CLIENT)
+        ),
         facts=DynamoFacts(dynamodb, settings.fleet_table),
         clock=clock,
     )

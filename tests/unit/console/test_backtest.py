@@ -3,7 +3,7 @@
 import json
 from datetime import timedelta
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -67,7 +67,7 @@ def test_a_candidate_is_told_with_its_new_acts_and_refused_beyond_the_limit(
     assert {each["job"] for each in new} == {"train/llm"}
     assert told["after"]["gpu_hours"]["stopped"] > told["before"]["gpu_hours"]["stopped"] == 0
     assert told["after"]["usd"] > told["before"]["usd"]
-    drawn = ElementTree.fromstring(plot.read_text())
+    drawn = ET.fromstring(plot.read_text())
     assert len([each for each in drawn.iter() if each.tag.endswith("title")]) == 18  # two for what is in both
     assert backtest(*words, "5") == 1
 

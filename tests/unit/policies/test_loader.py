@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.documents import fingerprint, operators_fields
-from policies.loader import MOST_PROBLEMS, load_document, load_text
+from policies.loader import load_document, load_text
 from policies.model import Policy
 from policies.problems import Problem
+from policies.refusing import MOST_PROBLEMS
 from policies.yaml_text import LARGEST_BYTES
 
 GOOD: dict[str, Any] = {
