@@ -12,13 +12,15 @@ from datetime import UTC, datetime
 from policies.contract.decisions import Finding, generation_of
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
+from policies.contract.parts import gpu_names
 from policies.contract.restraints import Cancellation
-from policies.contract.vocabulary import Kind
+from policies.contract.vocabulary import ComponentType, Kind
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
 
+LONGEST_COMPONENT = 600  # a job's id has 512; 32 of what is longer would fill the state, and no part is called so
 Holds = Callable[[Rule, str, bool | Unanswered], bool]
 
 
@@ -31,6 +33,7 @@ class Cancelling:
     changed: bool = False
     _node: NodeIdentity | None = None
     _touched: dict[str, str] = field(default_factory=dict)  # key -> policy
+    _renamed: set[str] = field(default_factory=set)  # names of GPUs of which another is known since
 
     def look(self, event: FaultEvent, over: Collection[Kind], node: NodeFacts, moment: int, holds: Holds) -> None:
         """Note for which policies *event*, which says these kinds to be *over*, takes the reason away.
@@ -41,9 +44,14 @@ class Cancelling:
             if rest is None or holds(rule, "cancel_when", rest.ask(event, node)):
                 self._note(rule, "", event, moment, node.identity)
         component = event.component.key if event.component and over else ""
-        for kind in over:
+        for kind in over if len(component) <= LONGEST_COMPONENT else ():
             for rule in self.rulebook.healed_by(kind):
                 self._note(rule, component, event, moment, node.identity)
+
+    def rename(self, uuid: str, node: NodeIdentity) -> None:
+        """Tell what is known of the GPU *uuid* of *node* again, since by now its other name is known."""
+        self._renamed.update((uuid, *self.state.names_of(f"{ComponentType.GPU}:{uuid}")))
+        self._node = node
 
     def _note(self, rule: Rule, component: str, event: FaultEvent, moment: int, node: NodeIdentity) -> None:
         key, told = f"{rule.name}|{component}", [moment, event.id, event.kind.value]
@@ -59,6 +67,9 @@ class Cancelling:
         if not self.state.cancelled:
             return ()
         found = {finding.policy.name: finding.node for finding in findings}
+        if self._renamed:
+            again = (key for key in self.state.cancelled if gpu_names(key.partition("|")[2]) & self._renamed)
+            self._touched |= {key: key.partition("|")[0] for key in again}
         keys = {key: name for key, name in self._touched.items() if self.state.counts_for(name)}
         if found:
             keys |= {key: name for key in self.state.cancelled if (name := key.partition("|")[0]) in found}

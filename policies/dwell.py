@@ -68,6 +68,17 @@ class Dwell:
             known = self._conditions.get(name)
             self._conditions[name] = ended if known is None else known.merged(ended)
 
+    def join(self, other: "Dwell") -> None:
+        """Take in what is known of the same part by another name, whichever of the two was noted first."""
+        revision, told, conditions, healthy, newest = other.dump()
+        for name, one in conditions.items():
+            known = self._conditions.get(name)
+            self._conditions[name] = one if known is None else known.merged(one)
+        self._healthy.update(healthy)
+        self.revision, self.told = max((self.revision, self.told), (revision, told))
+        matches = [one for one in (self.newest, newest) if one is not None]
+        self.newest = max(matches, key=lambda one: (one[0], one[1]), default=None)
+
     @property
     def event_ids(self) -> tuple[str, ...]:
         """The names of what holds still, from its beginning on."""

@@ -13,7 +13,7 @@ from policies.clock_correction import to_ms
 from policies.contract.decisions import Finding
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent
-from policies.contract.vocabulary import Kind
+from policies.contract.vocabulary import ComponentType, Kind
 from policies.dwell import LONGEST_BOOT, Condition, Dwell
 from policies.dwell_details import keep, restore
 from policies.facts.snapshot import Facts
@@ -76,13 +76,22 @@ class Dwelling:
             return [own]
         others = ((key, self.state.dwell(key).newest) for key in self.state.dwells if key.startswith(f"{rule.name}|"))
         same = {key for key, newest in others if newest and (newest[5] or {}).get("uuid") == component.uuid}
-        pci = self.state.gpu_at(component.uuid)
-        same |= {f"{rule.name}|{component.type}:{pci}"} & {*self.state.dwells} if pci else set()
         return [own, *sorted(same - {own})]
+
+    def _join(self) -> None:
+        """Keep a GPU's by its address once that is known: whichever of fault, reset and names came first."""
+        kept = {*self.state.dwells}
+        for pci, uuid in self.state.gpus:
+            for name in self.rulebook.lasting:
+                other = f"{name}|{ComponentType.GPU}:{uuid}"
+                if other in kept:
+                    self.state.join_dwells(f"{name}|{ComponentType.GPU}:{pci}", other)
+                    self.changed = True
 
     def findings(self, now: datetime, known: Facts) -> list[Finding]:
         """Return those that have held for so long and were not told, with what is *known* of what they ask."""
         found: list[Finding] = []
+        self._join()
         for key in self.state.dwells:
             rule = self.rulebook.lasting.get(key.partition("|")[0])
             told = self._told(rule, key) if rule else None

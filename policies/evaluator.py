@@ -135,7 +135,7 @@ class _Work:
         rulebook = self.rulebook
         part = event.component
         if part is not None and part.uuid is not None and part.pci is not None and part.type is ComponentType.GPU:
-            self.state.name_gpu(part.pci, part.uuid, moment)
+            self._name(part.pci, part.uuid, moment, node)
         if rulebook.may_end and rulebook.is_news(event.kind):  # hardly any is
             over = ended_by(event)
             if over and rulebook.lasting:
@@ -149,6 +149,10 @@ class _Work:
                 self._count(rule, event, "node" if rule.per_node else scope, node, moment, arrived_at)
         if scope:
             self.matches += 1
+
+    def _name(self, pci: str, uuid: str, moment: int, node: NodeFacts) -> None:
+        if self.state.name_gpu(pci, uuid, moment):
+            self.cancelling.rename(uuid, node.identity)
 
     def listen(self, deliveries: Sequence[Delivery]) -> None:
         """Note until when something was heard of the node: what nobody said to be over holds until then."""

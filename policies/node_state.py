@@ -22,6 +22,7 @@ MOST_COUNTERS = 256
 MOST_DWELLS = 32
 MOST_CANCELLED = 32
 MOST_GPUS = 16
+LONGEST_UUID = 64  # a GPU's has 40 characters (nvml.h, nvmlDeviceGetUUID); others are no name of one
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # bytes; a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
 _PLAIN = 3  # parts of a counter for which nothing lasts
@@ -80,16 +81,28 @@ class NodeState:
             known = self._touched_dwells[key] = Dwell(self._dwells.get(key))
         return known
 
-    def name_gpu(self, pci: str, uuid: str, moment: int) -> None:
-        """Note that the GPU at *pci* has that *uuid*; one that was exchanged has another later."""
+    def name_gpu(self, pci: str, uuid: str, moment: int) -> bool:
+        """Note that the GPU at *pci* has that *uuid*, and return whether that is news.
+
+        One that was exchanged has another later.
+        """
         told = [moment, uuid]
         known = self._gpus.get(pci)
-        if known is None or told > known:
-            self._gpus[pci] = told
+        if (known is not None and told <= known) or len(uuid) > LONGEST_UUID:
+            return False
+        self._gpus[pci] = told
+        return known is None or known[1] != uuid
 
-    def gpu_at(self, uuid: str) -> str | None:
-        """Return the address of the GPU with that *uuid*."""
-        return next((pci for pci, (_moment, known) in self._gpus.items() if known == uuid), None)
+    @property
+    def gpus(self) -> list[tuple[str, str]]:
+        """Address and UUID of each GPU that was told with both."""
+        return [(pci, uuid) for pci, (_moment, uuid) in self._gpus.items()]
+
+    def join_dwells(self, key: str, other: str) -> None:
+        """Have what *other* names go on under *key*: both are of one part."""
+        self.dwell(key).join(self.dwell(other))
+        self._dwells.pop(other, None)
+        self._touched_dwells.pop(other, None)
 
     def names_of(self, component: str) -> tuple[str, ...]:
         """Return the names that a GPU has besides those in the key *component*."""

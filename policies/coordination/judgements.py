@@ -10,6 +10,7 @@ from policies.contract.base import Model
 from policies.contract.restraints import VerdictMessage, VerdictWord
 from policies.contract.times import Moment
 
+LONGEST_WORDS = 300  # a record keeps two hundred of them, and an item has 400 KB
 MOST_JUDGEMENTS = 16  # one on the hardware, the others on policies that missed it
 
 
@@ -35,7 +36,8 @@ def missed_by(judgements: Sequence[Judgement]) -> tuple[str, ...]:
 
 def judged(before: tuple[Judgement, ...], message: VerdictMessage) -> tuple[Judgement, ...]:
     """Return *before* with what *message* says; the same where it says nothing new, or was given earlier."""
-    told = Judgement(verdict=message.verdict, at=message.at, by=message.by, why=message.reason, policy=message.policy)
+    by, why, policy = (each[:LONGEST_WORDS] for each in (message.by, message.reason, message.policy))
+    told = Judgement(verdict=message.verdict, at=message.at, by=by, why=why, policy=policy)
     known = next((each for each in before if each.policy == told.policy), None)
     if known and (known.at, known.verdict, known.by, known.why) >= (told.at, told.verdict, told.by, told.why):
         return before

@@ -57,7 +57,10 @@ def cancel(lease: Lease, told: Cancellation) -> Lease:
     known = {(one.policy, one.component): one for one in lease.cancelled}
     before = known.get((told.policy, told.component))
     if before is not None and (before.at, before.event_id) >= (told.at, told.event_id):
-        return lease
+        names = tuple(sorted({*before.also, *told.also}))  # by now the part may be known by another name as well
+        if names == before.also:
+            return lease
+        told = before.model_copy(update={"also": names})
     ones = {**known, (told.policy, told.component): told}.values()
     newest = sorted(ones, key=lambda one: (one.at, one.policy, one.component), reverse=True)[:MOST_CANCELLED]
     return lease.model_copy(update={"cancelled": tuple(newest)})

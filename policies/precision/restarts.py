@@ -19,6 +19,7 @@ BEFORE = timedelta(minutes=30)
 # the minute after an end was not missed.
 TOGETHER = timedelta(minutes=1)
 TOO_LATE_WITHIN = timedelta(hours=24)
+MOST_POLICIES = 8  # of one restart: a dying node meets dozens, and two hundred restarts are in one item of 400 KB
 
 
 @dataclass(frozen=True)
@@ -88,4 +89,5 @@ def with_evidence(restart: Restart, evidence: Evidence) -> Restart:
     stood = evidence.first < restart.at and (evidence.late or evidence.last > restart.at + TOGETHER)
     if not stood or evidence.decided > restart.at + TOO_LATE_WITHIN or evidence.policy in restart.policies:
         return restart
-    return restart.model_copy(update={"policies": tuple(sorted({*restart.policies, evidence.policy}))})
+    policies = tuple(sorted({*restart.policies, evidence.policy}))[:MOST_POLICIES]
+    return restart if policies == restart.policies else restart.model_copy(update={"policies": policies})
