@@ -79,7 +79,7 @@ class DynamoDBCoordinationStore:
 
     def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
         """Return the open ids of *job*, by the same index: few are open at a time."""
-        return self._list(cluster, "#named = :value", "job_key", f"{cluster}#{job}")
+        return self._list(cluster, "#named = :value", "job_key", f"{cluster}#{items.fitting(job)}")
 
     def _list(self, cluster: str, condition: str, named: str, value: str) -> tuple[str, ...]:
         pages = self._client.get_paginator("query").paginate(

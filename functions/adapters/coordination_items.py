@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
+from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
@@ -18,6 +19,7 @@ from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.windows import Window
 from policies.facts.history import HISTORY, History
+from policies.facts.job import LONGEST_KEY
 from policies.facts.recent import RECENT, Recent
 from policies.precision.misses import MISSES_KEY, Misses
 from policies.precision.record import Record, record_key
@@ -42,6 +44,11 @@ def key_of(pk: str, sk: str) -> "dict[str, AttributeValueTypeDef]":
     return {"pk": {"S": pk}, "sk": {"S": sk}}
 
 
+def fitting(name: str) -> str:
+    """Return *name* as it stands in a key: a job may be called what has more bytes than a key takes."""
+    return name if len(name.encode("utf-8", "replace")) <= LONGEST_KEY else stable_id("key", name)
+
+
 def incident_key(incident: str) -> "dict[str, AttributeValueTypeDef]":
     """Return where an incident's META lies in the incidents table."""
     return key_of(f"INCIDENT#{incident}", "META")
@@ -49,12 +56,12 @@ def incident_key(incident: str) -> "dict[str, AttributeValueTypeDef]":
 
 def lease_key(cluster: str, generation: str) -> "dict[str, AttributeValueTypeDef]":
     """Return where a lease lies in the fleet table."""
-    return key_of(f"CLUSTER#{cluster}", f"NODE#{generation}#lease")
+    return key_of(f"CLUSTER#{cluster}", f"NODE#{fitting(generation)}#lease")
 
 
 def job_key(cluster: str, job: str) -> "dict[str, AttributeValueTypeDef]":
     """Return where a job's holds lie in the fleet table."""
-    return key_of(f"CLUSTER#{cluster}", f"JOB#{job}")
+    return key_of(f"CLUSTER#{cluster}", f"JOB#{fitting(job)}")
 
 
 def budget_key(cluster: str, scope: str) -> "dict[str, AttributeValueTypeDef]":
@@ -70,7 +77,7 @@ def incident_item(incident: Incident) -> "dict[str, AttributeValueTypeDef]":
         "cluster": incident.cluster,
         "cluster_status": f"{incident.cluster}#{'open' if incident.status.is_open else 'closed'}",
         "node_key": f"{incident.cluster}#{incident.node.instance_id}",
-        "job_key": f"{incident.cluster}#{incident.job.id}" if incident.job else None,
+        "job_key": f"{incident.cluster}#{fitting(incident.job.id)}" if incident.job else None,
         "opened_at": format_time(incident.opened_at),
         "updated_at": format_time(incident.updated_at),
         "deadline": format_time(incident.deadline),
@@ -126,7 +133,7 @@ def budget_item(budget: Budget) -> "dict[str, AttributeValueTypeDef]":
 
 def window_key(cluster: str, window: str) -> "dict[str, AttributeValueTypeDef]":
     """Return where what is counted in one scope lies in the fleet table."""
-    return key_of(f"CLUSTER#{cluster}", f"WINDOW#{window}")
+    return key_of(f"CLUSTER#{cluster}", f"WINDOW#{fitting(window)}")
 
 
 def window_item(window: Window) -> "dict[str, AttributeValueTypeDef]":

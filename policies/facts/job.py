@@ -12,7 +12,8 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from policies.contract.base import Model
-from policies.contract.events import Scalar
+from policies.contract.envelope import NodeIdentity
+from policies.contract.events import FaultEvent, Scalar
 from policies.contract.times import Moment
 from policies.contract.vocabulary import Orchestrator
 from policies.facts.fact import About, Fact, FactDocument, FactType, of_job
@@ -82,6 +83,12 @@ def _saves(document: Progress, now: datetime) -> dict[str, Scalar | None]:
     }
 
 
+def _subject(event: FaultEvent, node: NodeIdentity) -> str | None:
+    """A job whose id makes no key has no document: asked for all the same, it would stop a whole batch."""
+    job = of_job(event, node)
+    return job if job is None or len(job.encode("utf-8", "replace")) <= LONGEST_KEY else None
+
+
 def ranks_of(text: str | None, now: datetime) -> int | None:
     """Return how many ranks the job has by its document's *text*; None when nobody has said so for a quarter hour."""
     try:
@@ -101,7 +108,7 @@ JOB = FactDocument(
         Fact(UNTIL, FactType.NUMBER, "until the next one is usually whole; unknown when it is overdue by half"),
         Fact(VALUE, FactType.NUMBER, "how dear its operator says it is (`RELIGHT_JOB_VALUE` or the job file)"),
     ),
-    subject=of_job,
+    subject=_subject,
     sort_key=lambda job: f"JOB#{job}#progress",
     parse=Progress.model_validate_json,
     answer=_answer,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from console.dlq.adapters.asking import asking
-from functions.adapters.coordination_items import incident_key
+from functions.adapters.coordination_items import fitting, incident_key
 from policies.contract.times import format_time
 from policies.coordination.incident import Incident
 
@@ -43,7 +43,7 @@ class DynamoIncidents:
 
     def of_job(self, cluster: str, job: str) -> Sequence[Incident]:
         """See the port."""
-        return self._query("by-job", "job_key = :key", {":key": f"{cluster}#{job}"})
+        return self._query("by-job", "job_key = :key", {":key": f"{cluster}#{fitting(job)}"})
 
     def load(self, incident_id: str) -> Incident | None:
         """See the port."""
