@@ -133,7 +133,7 @@ def backtest(asked: Asked, past: Past, progress: Progress = lambda _name, _share
         after.account,
         compare(before.account.deeds, after.account.deeds),
         told,
-        past.recorded.unreadable,
+        past.recorded.unreadable + past.revisions.unreadable,
     )
 
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from functions.ports.policies import Head
+from functions.ports.policies import DELETED, Head
 from functions.ports.triage import Telemetry
 from functions.triage.rulebooks import Rulebooks
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from policies.contract.archive import Happening
-from policies.contract.errors import BadInputError
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING, SelfShadow
 from policies.documents import canonical, fingerprint, operators_fields
@@ -25,23 +24,29 @@ from policies.rulebook import Rulebook
 
 @dataclass(frozen=True)
 class Revisions:
-    """Every revision that history knows, by name. ``changes`` is what came into force when, in order."""
+    """Every revision that history knows, by name. ``changes`` is what came into force when, in order.
+
+    ``unreadable`` counts lines that somebody's hand in the table made no policy of, or that another version wrote.
+    """
 
     known: Mapping[str, Mapping[int, Head]] = field(default_factory=dict)
     changes: Sequence[Happening] = ()
+    unreadable: int = 0
 
     @classmethod
     def of(cls, happenings: Iterable[Happening]) -> "Revisions":
         """Return what *happenings* of the policies table tell."""
         known: dict[str, dict[int, Head]] = {}
         changes: list[Happening] = []
+        unreadable = 0
         for each in happenings:
-            if each.what == "policy":
-                head = _head(each.document)
+            if each.what == "policy" and (head := _head(each.document)):
                 known.setdefault(head.name, {})[head.revision] = head
-            elif each.what in {"in_force", "switch", "shadow"}:
+            elif _is_change(each):
                 changes.append(each)
-        return cls(known, sorted(changes, key=lambda each: each.order))
+            else:
+                unreadable += 1
+        return cls(known, sorted(changes, key=lambda each: each.order), unreadable)
 
     def head_of(self, fields: Mapping[str, Any], mode: PolicyMode) -> Head:
         """Return the head that a document with these *fields* has, or would get if it were pushed now."""
@@ -130,15 +135,32 @@ class InForce:
             self.switches.shadows[told.policy] = mine.model_copy(update={**lifted, "version": mine.version + 1})
 
 
-def _head(document: Mapping[str, Any]) -> Head:
+def _head(document: Mapping[str, Any]) -> Head | None:
+    """Return the revision in *document*; None for one that cannot be read, or is not what its fingerprint says."""
     text = document.get("document")
     try:
-        return Head(
+        head = Head(
             name=str(document["name"]),
             revision=int(document["revision"]),
             hash=str(document["hash"]),
             mode=PolicyMode(document["mode"]),
             document=text if isinstance(text, str) else json.dumps(text),
         )
-    except (KeyError, ValueError) as error:
-        raise BadInputError(f"a revision in the archive cannot be read ({error}).", hint="Look at its line.") from None
+        fields = json.loads(head.document)
+    except (KeyError, ValueError, TypeError, ArithmeticError):
+        return None
+    told = isinstance(fields, dict) and fingerprint(fields) == head.hash.removeprefix(DELETED)
+    return head if told else None
+
+
+def _is_change(told: Happening) -> bool:
+    """Whether *told* is a change that can be followed."""
+    document = told.document
+    try:
+        if told.what == "in_force":
+            return bool(document["name"]) and int(document["revision"]) > 0 and PolicyMode(document["mode"]) is not None
+        if told.what == "shadow":
+            return bool(SelfShadow.model_validate_json(json.dumps(document)))
+    except (KeyError, ValueError, TypeError, ArithmeticError):
+        return False
+    return told.what == "switch"
