@@ -4,6 +4,7 @@ Decides what is read and what is run, and puts the account together. It must not
 printed, or a clock.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, time, timedelta
@@ -31,6 +32,9 @@ Against = Literal["archive", "current"]
 Progress = Callable[[str, float], None]
 """Hears which run is under way, and the share (0 to 1) of the period that is behind it."""
 TOLD_EVERY = 2_000
+# What befell nodes before a period is told as well, and is no news of it: a count that stood at two of three, a policy
+# that has just acted, a node that was given up. The longest windows of shipped policies have a day.
+RUN_UP = timedelta(days=1)
 _DAY = timedelta(days=1)
 
 
@@ -155,7 +159,7 @@ def _replayed(
     replay = Replay(question)
     folder = asked.resume / name if asked.resume else None
     mark = _fingerprint(asked, past, candidate)
-    begin = past.since
+    begin = past.since - RUN_UP
     if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:
         _restore(told, kept)
         begin = replay.clock or begin
@@ -165,9 +169,10 @@ def _replayed(
             checkpoint.save(replay, folder, mark, **asdict(told))
 
     records = read_records(asked.reader, begin, past.until, told)
-    replay.run(_watched(records, name, past, progress), at_midnight=at_midnight)
+    counted = _of_the_period(records, past.since, replay.nodes.counts) if begin < past.since else records
+    replay.run(_watched(counted, name, past, progress), at_midnight=at_midnight)
     end = replay.clock or past.since
-    deeds = [deed_of(each) for each in replay.finish()]
+    deeds = [deed for each in replay.finish() if (deed := deed_of(each)).opened_at >= past.since]
     nodes_of = {job: len(instances) for job, instances in replay.nodes.runs.items()}
     remarks = {**replay.telemetry.told, **{f"{each} is not in the archive": 1 for each in replay.in_force.missing}}
     account = Account(
@@ -177,11 +182,25 @@ def _replayed(
     return _Side(account, nodes_of), end
 
 
+def _of_the_period(
+    records: Iterator[ArchivedRecord], since: datetime, counts: Counter[str]
+) -> Iterator[ArchivedRecord]:
+    """Yield *records*, and have nothing *counts* that came before the period."""
+    before = True
+    for record in records:
+        if before and record.arrived_at >= since:
+            before = False
+            counts.clear()
+        yield record
+    if before:
+        counts.clear()
+
+
 def _watched(records: Iterator[ArchivedRecord], name: str, past: Past, progress: Progress) -> Iterator[ArchivedRecord]:
     whole = (past.until - past.since).total_seconds()
     for number, record in enumerate(records):
         if number % TOLD_EVERY == 0:
-            progress(name, (record.arrived_at - past.since).total_seconds() / whole)
+            progress(name, max(0.0, (record.arrived_at - past.since).total_seconds() / whole))
         yield record
 
 

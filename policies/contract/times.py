@@ -22,7 +22,7 @@ def parse_time(text: str) -> datetime:
     if moment.tzinfo is None:
         msg = f"{text!r} has no offset; write UTC as ...Z"
         raise ValueError(msg)
-    return moment.astimezone(UTC)
+    return _to_utc(moment)
 
 
 def add_seconds(moment: datetime, seconds: float) -> datetime:

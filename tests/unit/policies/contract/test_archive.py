@@ -120,3 +120,11 @@ def test_records_stand_by_arrival_then_lane_then_id() -> None:
     later = RECORD._replace(arrived_at=AT + timedelta(microseconds=1))
     overflow, next_one = RECORD._replace(lane="overflow"), RECORD._replace(id=f"{RECORD.id}1")
     assert sorted([later, overflow, next_one, RECORD], key=lambda one: one.order) == [RECORD, next_one, overflow, later]
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+def test_a_moment_beyond_the_calendar_makes_a_bad_line_and_nothing_worse(at: str) -> None:
+    record = b'{"v":1,"lane":"faults","arrived_at":"%b","id":"1","raw":""}\n' % at.encode()
+    told = b'{"v":1,"at":"%b","id":"1","act":{}}\n' % at.encode()
+    assert [type(one) for one in read_lines([record], "o", parse_record)] == [BadLine]
+    assert [type(one) for one in read_lines([told], "o", parse_happening)] == [BadLine]
