@@ -71,7 +71,8 @@ def _try(name: str, check: Callable[[], str], *, is_here: bool = True) -> CheckR
 
 def _identity(node: NodeIdentity) -> str:
     kind = f" ({node.instance_type})" if node.instance_type else ""
-    return f"{node.instance_id}{kind}, shown as {node.name}, boot {node.boot_id}"
+    driver = f", driver {node.driver_version}" if node.driver_version else ""
+    return f"{node.instance_id}{kind}, shown as {node.name}, boot {node.boot_id}{driver}"
 
 
 def _kernel_log(path: Path) -> CheckResult:

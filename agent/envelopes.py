@@ -4,7 +4,7 @@ Decides sizes. It must not know lanes.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from agent.spool.state import WaitingEvent
@@ -18,11 +18,12 @@ EVENTS_BYTES = ENVELOPE_LIMIT_BYTES - _HEAD_BYTES
 class EnvelopeMaker:
     """Makes the envelopes of one node."""
 
-    def __init__(self, node: NodeIdentity, agent_version: str) -> None:
-        """Speak for *node*."""
+    def __init__(self, node: NodeIdentity, agent_version: str, driver: Callable[[], str] = str) -> None:
+        """Speak for *node*. *driver* tells the version of its driver now, empty for that of *node*; it never waits."""
         self.node = node
         self._node = node.to_json().encode()
         self._version = agent_version
+        self._driver = driver
 
     def make(
         self, spool_id: str, first_seq: int, events: Sequence[WaitingEvent], sent_at: datetime, jobs: bytes = b""
@@ -37,5 +38,8 @@ class EnvelopeMaker:
         }
         start = json.dumps(head, separators=(",", ":")).encode()[:-1]
         said = b',"jobs":%b' % jobs if jobs else b""
+        if (driver := self._driver()) and driver != self.node.driver_version:
+            self.node = self.node.model_copy(update={"driver_version": driver})
+            self._node = self.node.to_json().encode()
         texts = b",".join(event.body for event in events)
         return b'%b,"node":%b,"events":[%b]%b}' % (start, self._node, texts, said)

@@ -1,5 +1,7 @@
 """Who this node is: from the settings, and for what they leave open from the instance's metadata (IMDSv2).
 
+The driver's version is that of now; it may change while the agent runs, and envelopes say the one of then.
+
 Decides the order and the deadlines. It must not know what the identity is used for.
 
 Source: EC2 user guide, "Use the Instance Metadata Service to access instance metadata" (token by PUT, then GET).
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from agent.driver import LoadedDriver, version_file
 from agent.settings import Settings
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, SettingsError
@@ -43,6 +46,7 @@ def identify(settings: Settings, metadata: Metadata) -> NodeIdentity:
         instance_type=settings.instance_type or _or_empty(settings, metadata, "instance-type"),
         availability_zone=settings.availability_zone or _or_empty(settings, metadata, "placement/availability-zone"),
         boot_id=settings.boot_id or read_boot_id(),
+        driver_version=LoadedDriver(settings.driver_version, version_file(settings.procfs)).version(),
     )
 
 

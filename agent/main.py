@@ -30,6 +30,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from agent.aws import KinesisLane, SqsLane
+from agent.driver import LoadedDriver, version_file
 from agent.envelopes import EnvelopeMaker
 from agent.events import loss_event
 from agent.identity import InstanceMetadata, identify
@@ -44,7 +45,6 @@ from agent.signs import Signs, WatchedFile
 from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from agent.spool.spool import Spool
-from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import DependencyError, RelightError, SettingsError
 
 log = logging.getLogger("agent")
@@ -74,9 +74,10 @@ def run(config: Path | None, environ: Mapping[str, str], signs: Signs) -> None:
         describe_loss=lambda spool_id, loss: loss_event(node, spool_id, loss, utc_now()),
     ) as spool:
         log.info("agent starts", extra={"node": node.name, "instance": node.instance_id, "waiting": spool.waiting})
-        around = Around(node, region, metadata, environ, utc_now, agent_version())
+        driver = LoadedDriver(settings.driver_version, version_file(settings.procfs))
+        around = Around(node, region, metadata, environ, utc_now, agent_version(), driver)
         jobs = JobsTold(since_boot)
-        runtime = Runtime(settings, around, spool, make_publisher(settings, node, spool, region, jobs), jobs)
+        runtime = Runtime(settings, around, spool, make_publisher(settings, around, spool, jobs), jobs)
         runtime.begin()
         _watch(runtime, config, environ, signs)
         log.info("agent stops", extra={"waiting": runtime.end(settings.stop_seconds)})
@@ -90,16 +91,14 @@ def _watch(runtime: Runtime, config: Path | None, environ: Mapping[str, str], si
         runtime.step()
 
 
-def make_publisher(
-    settings: Settings, node: NodeIdentity, spool: Spool, region: str, jobs: Callable[[], bytes]
-) -> Publisher:
+def make_publisher(settings: Settings, around: Around, spool: Spool, jobs: Callable[[], bytes]) -> Publisher:
     """Return what sends the events of *spool* to AWS, and what *jobs* says beside them."""
     queue = settings.overflow_queue_url
     return Publisher(
         spool,
-        EnvelopeMaker(node, agent_version()),
-        kinesis=KinesisLane(settings.stream, region),
-        overflow=SqsLane(queue, region) if queue else None,
+        EnvelopeMaker(around.node, around.version, around.driver.version),
+        kinesis=KinesisLane(settings.stream, around.region),
+        overflow=SqsLane(queue, around.region) if queue else None,
         pace=Pace(
             heartbeat=settings.heartbeat_seconds,
             overflow_after=settings.overflow_after_seconds,

@@ -9,10 +9,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from agent.driver import LoadedDriver, version_file
 from agent.events import hung_event
 from agent.evidence.wiring import make_evidence
 from agent.hung import HungWatch
@@ -57,6 +58,7 @@ class Around:
     environ: Mapping[str, str]
     clock: Callable[[], datetime]
     version: str
+    driver: LoadedDriver = field(default_factory=LoadedDriver)
 
 
 class Runtime:
@@ -135,6 +137,7 @@ class Runtime:
         changes = compare(self.settings, wanted)
         now = merged(self.settings, wanted, changes)
         job, table = self._job(now)
+        self._around.driver.believe(now.driver_version, version_file(now.procfs))
         self._wiring = replace(self._wiring, settings=now, job=job, table=table)
         left = [name for group in sorted(changes.groups) for name in self._begin_anew(group)]
         self._tell_reload(changes, left)
@@ -170,6 +173,7 @@ class Runtime:
             evidence=self._evidence.collector,
             own=self._own,
             jobs=jobs,
+            driver=around.driver,
         )
 
     @staticmethod
@@ -192,6 +196,7 @@ class Runtime:
             time.monotonic,
             since_boot,
             time.monotonic(),
+            self._around.driver.version,
         )
 
     def _begin_anew(self, group: str) -> list[str]:

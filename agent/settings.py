@@ -80,7 +80,7 @@ class Settings(
     ] = "auto"
     driver_version: Annotated[
         str,
-        Field(description="Version of NVIDIA's driver, 570.148.08 or R570; empty: /proc/driver/nvidia/version."),
+        Field(description="Version of NVIDIA's driver, 570.148.08 or R570; empty: what it says below `procfs`."),
     ] = ""
     training_logs: Annotated[
         Words,

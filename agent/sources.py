@@ -28,10 +28,16 @@ from policies.contract.vocabulary import Source
 def log_sources(wiring: Wiring) -> dict[str, Run]:
     """Return what reads logs."""
     settings, node, spool, clock = wiring.settings, wiring.node, wiring.spool, wiring.clock
-    kernel = LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start, settings.driver_version)
+    kernel = LogSettings(settings.kernel_log, node.boot_id, settings.kernel_log_start)
     found: dict[str, Run] = {
         "kernel_log": KernelLogSource(
-            kernel, spool, wiring.maker(Source.KERNEL_LOG), clock=clock, xids=wiring.xids, own=wiring.own
+            kernel,
+            spool,
+            wiring.maker(Source.KERNEL_LOG),
+            clock=clock,
+            xids=wiring.xids,
+            own=wiring.own,
+            driver=wiring.driver,
         ).run
     }
     if settings.training_logs:

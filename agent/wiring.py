@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agent.driver import LoadedDriver
 from agent.events import EventMaker
 from agent.evidence.request import Evidence
 from agent.job.table import ProcessTable
@@ -46,6 +47,7 @@ class Wiring:
     board: Board = field(default_factory=Board)
     jobs: JobsTold = field(default_factory=lambda: JobsTold(since_boot))
     xids: XidLedger = field(default_factory=XidLedger)
+    driver: LoadedDriver = field(default_factory=LoadedDriver)
 
     def maker(self, source: Source) -> EventMaker:
         """Return what makes the events of *source*."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent.driver import LoadedDriver
 from agent.events import EventMaker
 from agent.follow.reader import LogReader, LogRecord
 from agent.follow.suppressed import parse_suppressed
@@ -43,7 +42,6 @@ class LogSettings:
     path: Path
     boot_id: str
     start: str = "auto"
-    driver: str = ""  # version of NVIDIA's driver; empty: what the loaded one says
 
 
 def open_reader(settings: LogSettings, place: Progress | None, clock: Callable[[], datetime]) -> LogReader:
@@ -89,10 +87,12 @@ class KernelLogSource:
         uptime: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
         xids: XidLedger | None = None,
         own: OwnWork | None = None,
+        driver: Callable[[], DriverLayout | None] = unknown_layout,
     ) -> None:
         """Read what *settings* name; events go to *spool*. *uptime* is in seconds since boot, suspended time too.
 
         The Xids that it tells are noted in *xids*, by that clock. What *own* knows as our own doing is no fault.
+        *driver* tells how the loaded driver prints NVLink errors.
         """
         self._settings = settings
         self._spool = spool
@@ -101,13 +101,14 @@ class KernelLogSource:
         self._uptime = uptime
         self._xids = xids
         self._own = own
+        self._driver = driver
 
     def run(self, stop: threading.Event) -> None:
         """Read until *stop*; OSError when the log cannot be read: call it again later, it goes on where it was."""
         place = self._spool.progress(NAME)
         reader = open_reader(self._settings, place, self._clock)
         booted = self._clock() - timedelta(seconds=self._uptime()) - _CLOCKS_DIFFER
-        classifier = KernelClassifier(booted, LoadedDriver(self._settings.driver))
+        classifier = KernelClassifier(booted, self._driver)
         work = LogWork(
             NAME, self._spool, self._maker, lambda item: self._note(classifier.classify(item), item.at), place
         )

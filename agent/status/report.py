@@ -49,13 +49,14 @@ class Reporter:
     ticks: Callable[[], float]
     since_boot: Callable[[], float]
     started: float
+    driver: Callable[[], str] = str
 
     def report(self) -> Json:
         """Return all of it."""
         now = self.ticks()
         return {
             "version": self.version,
-            "node": self.node.model_dump(mode="json"),
+            "node": {**self.node.model_dump(mode="json"), "driver_version": self.driver() or self.node.driver_version},
             "uptime_seconds": round(now - self.started, 1),
             "healthy": not self.loops.stalled(),
             "stalled": self.loops.stalled(),

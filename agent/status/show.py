@@ -13,7 +13,8 @@ def lines(report: Json) -> Iterator[str]:
     """Yield what to print of *report*."""
     node = report["node"]
     kind = node["instance_type"] or "type unknown"
-    yield f"{node['name']} ({node['instance_id']}, {kind}), cluster {node['cluster']}"
+    driver = f", driver {node['driver_version']}" if node.get("driver_version") else ""
+    yield f"{node['name']} ({node['instance_id']}, {kind}{driver}), cluster {node['cluster']}"
     yield f"agent {report['version'] or '(a bare folder)'}, up {span(report['uptime_seconds'])}"
     for name in report["stalled"]:
         yield f"FAIL  {name} stands still: restart the agent"

@@ -86,7 +86,8 @@ def is_sign_of_life(envelope: Envelope) -> bool:
 def check_sender(envelope: Envelope) -> None:
     """Raise BadInputError when names in *envelope* cannot be keys: a table or queue would refuse the whole batch."""
     node = envelope.node
-    texts = (node.instance_type, node.availability_zone, node.boot_id, node.name, envelope.spool_id, *node.network_path)
+    of_node = (node.instance_type, node.availability_zone, node.boot_id, node.driver_version, node.name)
+    texts = (*of_node, envelope.spool_id, *node.network_path)
     if not _CLUSTER.fullmatch(node.cluster):
         wrong = f"cluster {node.cluster[:40]!r}"
     elif not _INSTANCE.fullmatch(node.instance_id):

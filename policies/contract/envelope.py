@@ -24,7 +24,8 @@ _LONGEST_REASON = 200
 class NodeIdentity(Model):
     """Who speaks. ``network_path`` is outermost first.
 
-    ``name`` is for display: names are reused, instance ids are not.
+    ``name`` is for display: names are reused, instance ids are not. ``driver_version`` is NVIDIA's, as ``570.148.08``;
+    empty where nobody tells it: what does not come from an agent has none.
     """
 
     cluster: Annotated[str, Field(min_length=1)]
@@ -34,6 +35,7 @@ class NodeIdentity(Model):
     availability_zone: str = ""
     network_path: tuple[str, ...] = ()
     boot_id: str = ""
+    driver_version: str = ""
 
 
 class Envelope(Model):

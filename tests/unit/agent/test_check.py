@@ -145,3 +145,9 @@ def test_the_command_shows_each_and_fails_with_any(
 
 def test_wrong_settings_are_the_only_answer() -> None:
     assert results({}) == {"settings": False}
+
+
+def test_identity_names_the_driver_where_it_is_known(environ: dict[str, str], stream: None) -> None:
+    environ |= {f"{PREFIX}DRIVER_VERSION": "570.148.08"}
+    found = {result.name: result.found for result in check_node(None, environ)}
+    assert found["identity"].endswith(", driver 570.148.08")

@@ -160,3 +160,15 @@ def test_a_service_that_answers_slowly_or_rubbish_is_silent_within_seconds(
     with answering(answer) as metadata, pytest.raises(DependencyError):
         metadata.find("instance-id")
     assert time.monotonic() - began < 20
+
+
+def test_the_driver_is_asked_below_the_node_s_own_proc(tmp_path: Path) -> None:
+    def nobody(path: str) -> str:
+        raise AssertionError(path)
+
+    here = settings(instance_id="i-1", procfs=str(tmp_path))
+    assert identify(here, nobody).driver_version == ""
+    (tmp_path / "driver" / "nvidia").mkdir(parents=True)
+    said = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.148.08  Thu May  1 01:23:45 UTC 2025\n"
+    (tmp_path / "driver" / "nvidia" / "version").write_text(said)
+    assert identify(here, nobody).driver_version == "570.148.08"

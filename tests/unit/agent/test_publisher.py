@@ -285,3 +285,13 @@ def test_in_any_weather_every_seq_arrives_and_no_seq_means_two_things(weather: l
         assert arrived == {seq: {str(seq)} for seq in range(made)}
         assert station.spool.waiting == 0
         next(opened, None)
+
+
+def test_an_envelope_names_the_driver_of_its_moment() -> None:
+    loaded = [""]
+    maker = EnvelopeMaker(NODE, "1.2.3", lambda: loaded[0])
+    told = []
+    for version in ("", "570.148.08", "570.148.08", "580.95.05"):
+        loaded[0] = version
+        told.append(parse_envelope(maker.make("s", 0, [], START)).envelope.node.driver_version)
+    assert told == ["", "570.148.08", "570.148.08", "580.95.05"]

@@ -39,7 +39,7 @@ class Scene:
         self.sources: dict[str, Run] = {}
         self.wirings: list[Wiring] = []
         monkeypatch.setattr(supervise, "_FIRST_SECONDS", 0.01)
-        monkeypatch.setattr(runtime, "GROUPS", {"job": self.made})
+        monkeypatch.setattr(runtime, "GROUPS", {"job": self.made, "logs": lambda _wiring: {}})
 
     def made(self, wiring: Wiring) -> Mapping[str, Run]:
         self.wirings.append(wiring)
@@ -161,3 +161,11 @@ def test_what_was_told_last_is_there_for_the_evidence(scene: Scene, begun: Calla
     agent = begun()
     eventually(lambda: scene.steps(agent))
     assert '"reason":"hung"' in "".join(agent._evidence.recent.lines()).replace(": ", ":")
+
+
+def test_a_new_version_of_the_driver_in_the_settings_is_told_at_once(
+    scene: Scene, begun: Callable[[], Runtime]
+) -> None:
+    agent = begun()
+    agent.reload(lambda: scene.settings(driver_version="580.95.05"))
+    assert status(str(scene.folder / "s"))["node"]["driver_version"] == "580.95.05"

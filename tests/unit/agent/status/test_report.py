@@ -31,6 +31,11 @@ class Scene:
             )  # fmt: skip
             return reporter.report()
 
+    def shown(self, driver: str) -> str:
+        report = self.report()
+        assert isinstance(report["node"], dict)
+        return next(lines({**report, "node": {**report["node"], "driver_version": driver}}))
+
     def text(self) -> str:
         return "\n".join(lines(self.report()))
 
@@ -103,3 +108,13 @@ def test_spans_are_read_at_a_glance() -> None:
 
 def test_the_example_of_a_socket_path_fits_into_a_socket_address() -> None:
     assert len(str(Path("/run/relight/agent.sock"))) < 100
+
+
+def test_the_driver_is_shown_where_it_is_known() -> None:
+    scene = Scene()
+    assert scene.shown("570.148.08") == "n (i-1, type unknown, driver 570.148.08), cluster c"
+    assert scene.shown("") == "n (i-1, type unknown), cluster c"
+    older = scene.report()
+    assert isinstance(older["node"], dict)
+    assert older["node"].pop("driver_version") == ""
+    assert next(lines(older)) == "n (i-1, type unknown), cluster c"

@@ -61,6 +61,7 @@ def test_the_same_bad_record_again_is_the_same_reject() -> None:
         {"boot_id": "b" * 5000},
         {"network_path": ["n"] * 50},
         {"name": "n" * 300},
+        {"driver_version": "5" * 300},
     ],
 )
 def test_names_that_no_table_or_queue_takes_are_rejected_and_do_not_block_the_shard(change: dict[str, Any]) -> None:

@@ -48,6 +48,14 @@ def test_what_is_written_is_read_back() -> None:
     assert parse_envelope(envelope.to_json().encode()).envelope == envelope
 
 
+def test_a_node_tells_its_driver_and_one_of_before_is_read_as_one_that_does_not() -> None:
+    old = parse_envelope(_body()).envelope
+    assert old.node.driver_version == ""
+    new = parse_envelope(_body(node={**ENVELOPE["node"], "driver_version": "570.148.08"})).envelope
+    assert new.node.driver_version == "570.148.08"
+    assert parse_envelope(new.to_json().encode()).envelope == new
+
+
 def test_the_wire_form_leaves_nulls_out_and_gives_times_in_microseconds_and_z() -> None:
     text = parse_envelope(_body()).envelope.to_json()
     assert "null" not in text
