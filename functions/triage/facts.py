@@ -6,6 +6,7 @@ nothing. A warm worker remembers for some seconds. It must not know what stands 
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from functions.ports.facts import FactKey, FactReader
 from functions.ports.triage import NodeKey, Telemetry
@@ -41,7 +42,13 @@ class FactBook:
         self._look_up(frozenset().union(*wanted.values()), now)
         return {key: self._facts(asked, now) for key, asked in wanted.items() if asked}
 
+    @property
+    def remembered(self) -> int:
+        """How many documents are kept."""
+        return len(self._until)
+
     def _look_up(self, keys: Collection[FactKey], now: datetime) -> None:
+        self._forget(now)
         missing = [key for key in sorted(keys) if key not in self._until or now >= self._until[key]]
         if not missing:
             return
@@ -53,6 +60,11 @@ class FactBook:
         for key in missing:
             self._known[key] = self._understood(key, texts.get(key), now)
             self._until[key] = now + REMEMBERED
+
+    def _forget(self, now: datetime) -> None:
+        """Drop what counts no more: a history takes 80 KiB once it is read, and a fleet has thousands of them."""
+        for key in [*takewhile(lambda key: now >= self._until[key], self._until)]:  # what was read first is first
+            del self._until[key], self._known[key]
 
     def _understood(self, key: FactKey, text: str | None, now: datetime) -> ReadDocument | None:
         """A document that cannot be read answers nothing: its facts are unknown, and everything else goes on."""

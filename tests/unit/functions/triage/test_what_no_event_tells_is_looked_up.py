@@ -7,11 +7,13 @@ import pytest
 
 from functions.ports.facts import FactKey
 from functions.triage.facts import REMEMBERED, FactBook
+from functions.triage.records import Record
+from functions.triage.sorting import sort_records
 from functions.twins.facts import MemoryFacts
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.errors import DependencyError
 from policies.facts.maintenance import Maintenance
-from tests.tools.envelopes import NOW, at, envelope, event, node
+from tests.tools.envelopes import NOW, at, envelope, event, node, policy, rules
 from tests.tools.policy_table import in_force
 from tests.tools.triage_bench import Bench
 
@@ -75,3 +77,13 @@ class BrokenFacts(MemoryFacts):
 def test_facts_that_cannot_be_read_block_the_batch_like_any_other_read() -> None:
     with pytest.raises(DependencyError):
         bench(BrokenFacts()).take(envelope(event(0)))
+
+
+def test_what_counts_no_more_is_not_kept_however_long_the_worker_lives() -> None:
+    nodes = [node(f"i-{number}") for number in range(10)]
+    book = FactBook(MemoryFacts(), MemoryTelemetry())
+    rulebook = rules(policy(unless="node.in_maintenance"))
+    for number, one in enumerate(nodes * 20):
+        batch = sort_records([Record("r", "r", "faults", envelope(event(0), identity=one).to_json().encode(), NOW)])
+        book.of(batch.nodes, rulebook, at(number * REMEMBERED.total_seconds() / 4))
+        assert book.remembered <= 4
