@@ -1,7 +1,8 @@
 """How many nodes a scope has, for limits in per cent: a cluster, a rack, a job.
 
 A cluster has those that were heard lately, a rack those of them that EC2 places there, a job as many as its ranks need,
-as its training says. What nobody says is left out, and stays at its floor. It must not know what a share is.
+as its training says, and never more than its cluster: a mistyped world size must not allow more acts. What nobody says
+is left out, and stays at its floor. It must not know what a share is.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,12 +21,13 @@ def measure(
     jobs = {one.job for one in wanted if one.job and len(one.job.encode("utf-8", "replace")) <= LONGEST_KEY}
     keys = {job: FactKey(cluster, JOB.name, job) for job in jobs}
     told = facts.read(keys.values()) if keys else {}
-    counted = {rack: sizes.count(cluster, rack) for rack in {one.rack for one in wanted if not one.job}}
+    racks = {one.rack for one in wanted if not one.job} | ({""} if told else set())
+    counted = {rack: sizes.count(cluster, rack) for rack in racks}
     found: dict[str, int] = {}
     for one in wanted:
         ranks = ranks_of(told.get(keys[one.job]), now) if one.job in keys else None
         if ranks:
-            found[one.scope] = -(-ranks // one.ranks)
+            found[one.scope] = min(-(-ranks // one.ranks), counted[""])
         elif not one.job:
             found[one.scope] = counted[one.rack]
     return found

@@ -50,6 +50,11 @@ def test_a_job_has_as_many_nodes_as_its_ranks_need(ranks: int, nodes: int) -> No
     assert allowed(told("job"), facts(ranks)) == nodes  # half of 16, of 13 and of 1
 
 
+@pytest.mark.parametrize("ranks", [10_000, 2**53 - 1])
+def test_a_job_that_says_it_is_larger_than_its_cluster_is_as_large_as_that(ranks: int) -> None:
+    assert allowed(told("job"), facts(ranks)) == 20
+
+
 @pytest.mark.parametrize(
     ("wanted", "known"),
     [
