@@ -100,9 +100,10 @@ def _absent(terms: Terms, event: FaultEvent, node: NodeFacts) -> str | None:
     for term, read in terms:
         value = read(event, node)
         if value is None:
-            if term.is_presence:
+            if not term.is_presence:
+                absent = absent or term.path
+            elif not term.negated:
                 return None
-            absent = absent or term.path
         elif not term.holds(value):
             return None
     return absent

@@ -1,4 +1,4 @@
-"""Answers plain conditions (`has(a) && a == 1 && b in ["x"] || c == 2`) without CEL, with the same answers.
+"""Answers plain conditions (`has(a) && a == 1 && b in ["x"] || !has(c)`) without CEL, with the same answers.
 
 Decides which terms of an expression are plain and what they say. A missing member is no answer; as in CEL, one false
 term makes a conjunction false even then, and one true alternative the whole true. A property test holds it against CEL.
@@ -33,7 +33,7 @@ class Term:
     def holds(self, value: Any) -> bool:  # noqa: ANN401 - a member may hold any scalar
         """Say whether the member, which is there, fulfils the term. As in CEL, True is not 1, but 79.0 is 79."""
         if self.is_presence:
-            return True
+            return not self.negated
         found = value in self.flags if isinstance(value, bool) else value in self.texts
         return found is not self.negated
 
@@ -107,10 +107,12 @@ def _split(tokens: Sequence[Token], *joints: str) -> list[Sequence[Token]]:
 
 
 def _presence(tokens: Sequence[Token]) -> Term | None:
-    """Return the term of `has(member)`, which is answered whether the member is there or not."""
+    """Return the term of `has(member)` or `!has(member)`, which is answered whether the member is there or not."""
+    negated = len(tokens) > 0 and tokens[0].is_op("!")
+    tokens = tokens[1:] if negated else tokens
     called = len(tokens) > 1 and tokens[0].kind == "name" and tokens[0].text == "has" and tokens[1].is_op("(")
     path = _member(tokens[2:-1]) if called and closing(tokens, 1) == len(tokens) - 1 else None
-    return None if path is None else Term(path, negated=False, texts=frozenset(), flags=frozenset(), is_presence=True)
+    return None if path is None else Term(path, negated, texts=frozenset(), flags=frozenset(), is_presence=True)
 
 
 def _term(tokens: Sequence[Token]) -> Term | None:

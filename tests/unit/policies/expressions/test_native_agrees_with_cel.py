@@ -63,7 +63,7 @@ def _literal(value: str | int | bool) -> str:
 
 def _term(draw: st.DrawFn) -> str:
     path = draw(st.sampled_from(PATHS))
-    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains", "has", "bound"]))
+    form = draw(st.sampled_from(["==", "!=", "turned", "in", "contains", "has", "!has", "bound"]))
     operand = _literal(draw(LITERALS))
     if form == "in":
         return f"{path} in [{', '.join(map(_literal, draw(st.lists(LITERALS, max_size=4))))}]"
@@ -74,8 +74,8 @@ def _term(draw: st.DrawFn) -> str:
         return f"{operand} == {path}"
     if form == "contains":
         return 'event.message.contains("x")'
-    if form == "has":
-        return f"has({path})"
+    if form in {"has", "!has"}:
+        return f"{form}({path})"
     return f"{path} {form} {operand}"
 
 
@@ -165,6 +165,7 @@ def test_what_the_index_knows_beforehand_changes_no_answer(text: str, event: Fau
         'event.attributes["xid"] in [13, 31]',
         'event.kind == "gpu.xid" && has(event.attributes.fatal) && event.attributes.fatal == true',
         "has(job.id)",
+        '!has(job.id) && event.kind == "gpu.xid"',
         'event.kind == "gpu.xid" || event.attributes.xid == 79',
         'event.kind == "gpu.xid" && node.lemon_score >= 60 && 3 > node.hours_since_repair',
         '(event.kind == "gpu.xid" && event.attributes.xid == 79) || event.kind == "gpu.lost"',
@@ -181,7 +182,8 @@ def test_plain_policies_need_no_cel(text: str) -> None:
         'event.kind == "gpu.xid" || !(event.attributes.xid == 79)',
         'event.kind == "gpu.xid" && (event.attributes.xid == 79 || event.count == 2)',
         '!(event.kind == "gpu.xid")',
-        "!has(job.id)",
+        "!(has(job.id))",
+        "!!has(job.id)",
         "event.count >= 2",
         "node.lemon_score >= 59.5",
         "node.lemon_score + 1 > 60",
