@@ -101,6 +101,7 @@ def _node(example: Example, event: ExampleEvent) -> NodeIdentity:
         name=event.node,
         instance_id=f"i-{event.node.removeprefix('node-')}",
         instance_type=example.instance_type,
+        driver_version=example.driver_version,
         network_path=path,
     )
 

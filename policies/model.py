@@ -168,11 +168,13 @@ class ExampleEvent(_Document):
 class Example(_Document):
     """A story with its end: these events make so many findings. It runs whenever the policy is loaded.
 
-    Each node goes on sending heartbeats ``until`` then. ``facts`` hold for all nodes and all along; others are unknown.
+    Each node goes on sending heartbeats ``until`` then. ``facts`` hold for all nodes and all along; others are unknown,
+    and so is the version of NVIDIA's driver where ``driver_version`` is empty.
     """
 
     says: Short
     instance_type: str = "p5.48xlarge"
+    driver_version: str = ""
     facts: Annotated[dict[str, Scalar], Field(max_length=20)] = {}
     events: Annotated[tuple[ExampleEvent, ...], Field(min_length=1, max_length=50)]
     until: Offset = 0.0

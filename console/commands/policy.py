@@ -90,6 +90,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "--state", default="", metavar="FILE", help="with --event: the node's state (`doc` of its window)"
     )
     parser.add_argument("--instance-type", default="p5.48xlarge", help="of an event without envelope (p5.48xlarge)")
+    parser.add_argument("--driver-version", default="", help="NVIDIA's, of an event without envelope (unknown)")
     parser.add_argument(
         "--fact", action="append", default=[], metavar="NAME=VALUE", help="with --event: node.lemon_score=72; again"
     )
@@ -140,7 +141,9 @@ def _explain(args: argparse.Namespace) -> int:
 
     wanted = Wanted(as_json=args.json, policy=args.policy, every=args.all)
     if args.event:
-        asked = explaining.Offline(args.event, args.policies, args.state, args.instance_type, args.fact)
+        asked = explaining.Offline(
+            args.event, args.policies, args.state, args.instance_type, args.fact, args.driver_version
+        )
         return explaining.offline(asked, wanted)
     from console.policy.account import connect
 

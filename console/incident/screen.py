@@ -129,7 +129,8 @@ class Screen:
 
 def _head(incident: Incident) -> list[tuple[str, str]]:
     node, job, policy = incident.node, incident.job, incident.policy
-    place = ", ".join(each for each in (node.instance_id, node.instance_type, node.availability_zone) if each)
+    driver = f"driver {node.driver_version}" if node.driver_version else ""
+    place = ", ".join(filter(None, (node.instance_id, node.instance_type, driver, node.availability_zone)))
     rank = f", rank {job.rank}" if job and job.rank is not None else ""
     told = [
         ("node", f"{node.name} ({place}), cluster {incident.cluster}"),

@@ -30,7 +30,8 @@ _PLACEHOLDER = "(not given)"
 class Offline:
     """Files: the event, policies, perhaps a node's state; ``instance_type`` is that of an event without envelope.
 
-    ``facts`` are stated as ``node.lemon_score=72``; others are unknown.
+    So is ``driver_version``, empty where it is unknown. ``facts`` are stated as ``node.lemon_score=72``; others are
+    unknown.
     """
 
     event: str
@@ -38,13 +39,18 @@ class Offline:
     state: str
     instance_type: str
     facts: Sequence[str] = ()
+    driver_version: str = ""
 
 
 def offline(asked: Offline, wanted: Wanted) -> int:
     """Explain the event in a file, without an account; BadInputError says what cannot be read."""
     accepted = _accepted(read(files_of(asked.policies)))
     node = NodeIdentity(
-        cluster=_PLACEHOLDER, name=_PLACEHOLDER, instance_id=_PLACEHOLDER, instance_type=asked.instance_type
+        cluster=_PLACEHOLDER,
+        name=_PLACEHOLDER,
+        instance_id=_PLACEHOLDER,
+        instance_type=asked.instance_type,
+        driver_version=asked.driver_version,
     )
     deliveries = deliveries_in(_text(asked.event), node, datetime.now(UTC))
     state = _state(_text(asked.state).strip()) if asked.state else ""

@@ -35,7 +35,7 @@ def _order(*words: str, models: Sequence[type[BaseModel]] = ()) -> Order:
 
 
 _POLICY = _order(models=(Policy,))
-_EXAMPLE = _order("says", "instance_type", "facts", "events", "until", "findings")
+_EXAMPLE = _order("says", "instance_type", "driver_version", "facts", "events", "until", "findings")
 # Of an event: first what happened, then how often and when.
 _EVENT = _order("kind", "node", "rack", "severity", "component", "job", "attributes", "message", "count", "after")
 _PARTS = _order("at_least", "at_most", "percent", models=(LimitRule, Count, Acts, Schedule, Component, JobRef))

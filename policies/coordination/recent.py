@@ -13,7 +13,8 @@ from policies.coordination.storms import is_of_a_scope
 from policies.facts.faults import fault_of
 from policies.facts.recent import HOUR, Recent, Sign, rack_and_switch
 
-MOST_SIGNS = 512  # about 60 KiB
+MOST_SIGNS = 512  # about 70 KiB
+LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
 
 
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:
@@ -43,6 +44,7 @@ def _put(signs: list[Sign], sign: Sign) -> None:
 
 def _sign(finding: Finding, now: datetime) -> Sign:
     node = finding.node
+    driver = node.driver_version if len(node.driver_version) <= LONGEST_DRIVER else ""
     rack, switch = rack_and_switch(node.network_path)
     return Sign(
         fault=fault_of(finding.kind, finding.attributes),
@@ -52,4 +54,5 @@ def _sign(finding: Finding, now: datetime) -> Sign:
         switch=switch,
         job=finding.job.id if finding.job else "",
         type=node.instance_type,
+        driver=driver,
     )

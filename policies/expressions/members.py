@@ -62,7 +62,7 @@ Reader = Callable[[FaultEvent, NodeFacts], Any]
 
 _COMPONENT = ("type", "index", "uuid", "pci", "serial", "link")
 _JOB = ("id", "orchestrator", "rank", "step", "epoch", "checkpoint")
-_IDENTITY = ("cluster", "name", "instance_id", "instance_type", "availability_zone", "boot_id")
+_IDENTITY = ("cluster", "name", "instance_id", "instance_type", "availability_zone", "boot_id", "driver_version")
 
 WORDS: Mapping[str, frozenset[str]] = {
     "event.kind": frozenset(Kind),

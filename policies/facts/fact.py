@@ -60,7 +60,8 @@ class FactDocument(Generic[D]):
     for none. ``sort_key`` says where that one lies below ``CLUSTER#<cluster>``. ``parse`` reads what its writer wrote
     and raises ValueError for anything else. ``answer`` gets None when nothing was ever written, and leaves out what is
     unknown. ``as_of`` says from when a measured document is; what is written at each change is as old as its reading.
-    ``varies`` names what of an event the answer depends on besides the subject, None where it depends on nothing.
+    ``varies`` names what of an event and its node the answer depends on besides the subject, None where it depends on
+    nothing.
     """
 
     name: str
@@ -70,7 +71,7 @@ class FactDocument(Generic[D]):
     parse: Callable[[str], D]
     answer: Callable[[D | None, About], Mapping[str, Scalar]]
     as_of: Callable[[D], datetime] | None = None
-    varies: Callable[[FaultEvent], Hashable] | None = None
+    varies: Callable[[FaultEvent, NodeIdentity], Hashable] | None = None
 
 
 def of_instance(_event: FaultEvent, node: NodeIdentity) -> str | None:

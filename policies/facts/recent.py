@@ -1,8 +1,9 @@
 """Which nodes of a cluster had which fault within the hour: ``RECENT``, which coordinate writes, and the facts in it.
 
 Decides who is a neighbour: another node with the same fault (`faults.py`) that shares a rack, a switch, a job, the
-instance type or only the cluster. Nothing that travels with an event names the driver's version; nodes of one instance
-type of a cluster mostly run one image, and so one driver. It must not know how findings become entries.
+instance type, the version of NVIDIA's driver or only the cluster. Agents tell the version, though older ones do not;
+nodes of one instance type of a cluster mostly run one image, and so one driver. It must not know how findings become
+entries.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +21,10 @@ _RACK, _SWITCH = -1, -2  # of a network path, outermost first (`policies/scopes.
 
 
 class Sign(NamedTuple):
-    """One node had one fault, the last time ``at``; a place that is not known is empty."""
+    """One node had one fault, the last time ``at``; a place that is not known is empty.
+
+    A document holds it as a list: what is added goes to the end with a default, so that older ones stay readable.
+    """
 
     fault: str
     instance: str
@@ -29,6 +33,7 @@ class Sign(NamedTuple):
     switch: str = ""
     job: str = ""
     type: str = ""
+    driver: str = ""
 
 
 class Recent(Model):
@@ -66,9 +71,9 @@ def rack_and_switch(path: tuple[str, ...]) -> tuple[str, str]:
 
 def _answer(document: Neighbours | None, about: About) -> Mapping[str, Scalar]:
     signs = document.of(about) if document else ()
-    rack, switch = rack_and_switch(about.node.network_path)
-    job = about.event.job.id if about.event.job else ""
-    shared = {"rack": rack, "switch": switch, "job": job, "type": about.node.instance_type}
+    node, job = about.node, about.event.job.id if about.event.job else ""
+    rack, switch = rack_and_switch(node.network_path)
+    shared = {"rack": rack, "switch": switch, "job": job, "type": node.instance_type, "driver": node.driver_version}
     facts: dict[str, Scalar] = {
         f"neighbours.same_kind_{name}": len({sign.instance for sign in signs if getattr(sign, name) == place})
         for name, place in shared.items()
@@ -84,11 +89,16 @@ RECENT = FactDocument(
         Fact("neighbours.same_kind_switch", FactType.WHOLE, "the same under its switch"),
         Fact("neighbours.same_kind_job", FactType.WHOLE, "the same under the event's job"),
         Fact("neighbours.same_kind_type", FactType.WHOLE, "the same of its instance type, so mostly of its driver"),
+        Fact("neighbours.same_kind_driver", FactType.WHOLE, "the same with its version of NVIDIA's driver"),
         Fact("neighbours.same_kind_cluster", FactType.WHOLE, "the same in its cluster"),
     ),
     subject=of_cluster,
     sort_key=lambda _cluster: "RECENT",
     parse=lambda text: Neighbours(Recent.model_validate_json(text)),
     answer=_answer,
-    varies=lambda event: (fault_of(event.kind, event.attributes), event.job.id if event.job else ""),
+    varies=lambda event, node: (
+        fault_of(event.kind, event.attributes),
+        event.job.id if event.job else "",
+        node.driver_version,
+    ),
 )

@@ -68,7 +68,7 @@ class ReadFacts:
         subject = kind.subject(event, node) if kind else None
         if kind is None or subject is None:
             return None
-        key = (kind.name, subject, kind.varies(event) if kind.varies else None)
+        key = (kind.name, subject, kind.varies(event, node) if kind.varies else None)
         known = self._answers.get(key)
         if known is None:
             found = self._documents.get((kind.name, subject))

@@ -24,6 +24,7 @@ from policies.scopes import WIDE, scope_key
 # and what is about one cause comes within minutes.
 AFTERWARDS = timedelta(minutes=2)
 SLACK = timedelta(seconds=5)  # clocks are corrected in steps of two seconds (clock_correction.py)
+DRIVER = "node.driver_version"
 
 
 def notes_of(incident: Incident, policy: Policy) -> list[FindingNote]:
@@ -74,6 +75,12 @@ def words_of(policy: Policy) -> frozenset[str]:
     texts = filter(None, (policy.when, policy.unless, policy.cancel_when))
     found = (token.value for text in texts for token in tokenise(text) if token.kind == "string")
     return frozenset(value for value in found if isinstance(value, str))
+
+
+def asks_driver(policy: Policy) -> bool:
+    """Whether the version of the node's driver matters to *policy*."""
+    texts = filter(None, (policy.when, policy.unless, policy.cancel_when, policy.count.same, policy.count.distinct))
+    return any(DRIVER in text for text in texts)
 
 
 def _asks(rule: Rule, one: Sighting, facts: Facts) -> bool:

@@ -17,7 +17,7 @@ from policies.examples import HEARTBEAT_SECONDS, Outcome, outcomes, switched_on
 from policies.facts.registry import FACTS
 from policies.facts.snapshot import StatedFacts
 from policies.model import DAY, Example, ExampleEvent, Policy
-from policies.recording.choosing import asked_about, notes_of, words_of
+from policies.recording.choosing import asked_about, asks_driver, notes_of, words_of
 from policies.recording.masking import Mask
 from policies.recording.merging import merged
 from policies.recording.sightings import Sighting
@@ -125,6 +125,8 @@ class _Tries:
         until, kind = self._until(seen), self._instance_type(seen)
         found: dict[str, Any] = {"events": self._events(seen)}
         found |= {"instance_type": kind} if kind != DEFAULT_TYPE else {}
+        driver = self._driver_version(seen)
+        found |= {"driver_version": driver} if driver else {}
         found |= {"facts": dict(self.facts)} if self.facts else {}
         return found | ({"until": span(until)} if until else {})
 
@@ -133,6 +135,7 @@ class _Tries:
         example = Example.trusted(
             says="",
             instance_type=self._instance_type(seen),
+            driver_version=self._driver_version(seen),
             facts=dict(self.facts),
             events=tuple(map(ExampleEvent.model_validate, self._events(seen))),
             until=self._until(seen),
@@ -147,6 +150,11 @@ class _Tries:
 
     def _instance_type(self, seen: Sequence[Sighting]) -> str:
         return self.incident.node.instance_type or seen[0].node.instance_type
+
+    def _driver_version(self, seen: Sequence[Sighting]) -> str:
+        """Return the version that the node told, where the policy asks for it: others have nothing of it."""
+        told = self.incident.node.driver_version or seen[0].node.driver_version
+        return told if asks_driver(self.policy) else ""
 
     def _until(self, seen: Sequence[Sighting]) -> float:
         """Return how long (s) the nodes are heard of: it matters to a condition that has to last."""

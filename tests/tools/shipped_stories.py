@@ -91,9 +91,11 @@ def rulebook() -> Rulebook:
     return shipped()
 
 
-def judged(told: Iterable[Told], instance_type: str = P5, known: Facts | None = None) -> Sequence[Finding]:
+def judged(
+    told: Iterable[Told], instance_type: str = P5, known: Facts | None = None, driver: str = ""
+) -> Sequence[Finding]:
     """Return what all shipped policies find, in one batch for each event; *known* are other facts than usual ones."""
-    return [finding for outcome in _outcomes(told, instance_type, known) for finding in outcome.findings]
+    return [finding for outcome in _outcomes(told, instance_type, known, driver) for finding in outcome.findings]
 
 
 def unanswered(told: Iterable[Told], instance_type: str = P5) -> set[str]:
@@ -102,8 +104,12 @@ def unanswered(told: Iterable[Told], instance_type: str = P5) -> set[str]:
     return {f"{each.policy}, {each.field}: {each.path} {each.reason}" for each in refused}
 
 
-def _outcomes(told: Iterable[Told], instance_type: str, known: Facts | None = None) -> Iterator[Evaluation]:
-    node = NodeIdentity(cluster="c", name="n", instance_id="i-1", instance_type=instance_type, boot_id="b")
+def _outcomes(
+    told: Iterable[Told], instance_type: str, known: Facts | None = None, driver: str = ""
+) -> Iterator[Evaluation]:
+    node = NodeIdentity(
+        cluster="c", name="n", instance_id="i-1", instance_type=instance_type, boot_id="b", driver_version=driver
+    )
     state = ""
     ordered = sorted(enumerate(told), key=lambda one: (one[1].after, one[0]))
     for seq, (_place, one) in enumerate(ordered):

@@ -16,8 +16,8 @@ from simulator.deeds import Difference, compare
 from simulator.in_force import Revisions
 from simulator.recorded import Recorded
 from simulator.replay import Question
-from tests.tools.envelopes import NOW
-from tests.tools.replays import documents, head, history, incidents, replayed, revision, shelved
+from tests.tools.envelopes import NOW, envelope, event, node
+from tests.tools.replays import documents, head, history, incidents, record, replayed, revision, shelved
 
 BEFORE = NOW - timedelta(hours=1)
 
@@ -170,3 +170,15 @@ def test_the_same_matter_under_another_revision_is_the_same() -> None:
     after = replayed(history(), Question(candidate=anew))
     assert not {each.incident for each in before} & {each.incident for each in after}
     assert {each.difference for each in compare(before, after)} == {Difference.SAME}
+
+
+def test_which_driver_neighbours_have_is_what_their_envelopes_say() -> None:
+    drivers = ("570.148.08", "580.95.05", "570.148.08", "570.148.08", "", "580.95.05")
+    told = []
+    for number, driver in enumerate(drivers):
+        here = node(f"i-{number}").model_copy(update={"driver_version": driver})
+        made = envelope(event(0, number * 300, xid=79), sent=number * 300, identity=here, spool=f"s{number}")
+        told.append(record(made, number * 300 + 0.05, number))
+    excepted = {**documents()[0], "unless": "neighbours.same_kind_driver >= 2"}
+    deeds = replayed(told, Question(candidate=[head(excepted)]))
+    assert sorted(deed.instance for deed in deeds if deed.acts) == ["i-0", "i-1", "i-2", "i-4", "i-5"]

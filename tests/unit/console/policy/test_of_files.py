@@ -141,6 +141,17 @@ def test_facts_are_stated_beside_an_event(tmp_path: Path, capsys: pytest.Capture
     assert "there is no fact 'node.lemonscore'" in capsys.readouterr().err
 
 
+def test_the_driver_of_an_event_in_a_few_words_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, unless='node.driver_version.startsWith("570.")', examples=[])
+    file = tmp_path / "event.json"
+    file.write_text('{"kind": "gpu.xid", "attributes": {"xid": 79}}')
+    asked = ["policy", "explain", "--event", str(file), "--policies", str(tmp_path)]
+    assert main([*asked, "--driver-version", "570.148.08"]) == 0
+    assert 'node.driver_version is "570.148.08"' in capsys.readouterr().out
+    assert main(asked) == 0
+    assert f"fired         {NAME}" in capsys.readouterr().out
+
+
 def test_all_policies_or_one_are_told_on_demand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.contract.decisions import AnyMessage, CloseMessage
+from policies.contract.decisions import AnyMessage, CloseMessage, Finding
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, Kind, PolicyMode
 from policies.coordination import history, recent
@@ -19,6 +19,12 @@ from policies.coordination.snapshot import Decision, Keys
 from policies.facts.history import History, Past
 from policies.facts.recent import Recent
 from tests.tools.incidents import CLUSTER, JOB, RULES, START, ask, at, finding, findings, plan, report
+
+OLD, NEW = "570.148.08", "580.95.05"
+
+
+def driven(found: Finding, driver: str) -> Finding:
+    return found.model_copy(update={"node": found.node.model_copy(update={"driver_version": driver})})
 
 
 def take(store: MemoryStore, now: datetime, *messages: AnyMessage) -> Decision:
@@ -127,12 +133,19 @@ def test_what_is_about_no_node_enters_no_past() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.floats(-4000, 0)), max_size=30),
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 3), st.floats(-4000, 0), st.sampled_from(["", OLD, NEW])),
+        max_size=30,
+    ),
     st.randoms(use_true_random=False),
 )
-def test_any_order_and_any_repetition_give_the_same_signs(told: list[tuple[int, int, float]], dice: Random) -> None:
+def test_any_order_and_any_repetition_give_the_same_signs(
+    told: list[tuple[int, int, float, str]], dice: Random
+) -> None:
     kinds = [Kind.GPU_XID, Kind.GPU_LOST, Kind.NVLINK_DOWN, Kind.HOST_PANIC]
-    found = [finding(f"i-{node}", kind=kinds[kind], seen=at(seconds)) for node, kind, seconds in told]
+    found = [
+        driven(finding(f"i-{node}", kind=kinds[kind], seen=at(seconds)), driver) for node, kind, seconds, driver in told
+    ]
     one = recent.note(None, found, CLUSTER, START)
     again: Recent | None = None
     shuffled = [*found, *found[:5]]
@@ -147,6 +160,26 @@ def test_signs_are_bounded_and_the_newest_stay() -> None:
     kept = recent.note(None, many, CLUSTER, START)
     assert kept
     assert {sign.instance for sign in kept.signs} == {f"i-{number}" for number in range(10, MOST_SIGNS + 10)}
+
+
+def test_a_sign_keeps_the_driver_and_what_is_no_version_fills_nothing() -> None:
+    told = [driven(finding("i-1"), OLD), driven(finding("i-2"), "5" * 200), finding("i-3")]
+    kept = recent.note(None, told, CLUSTER, START)
+    assert kept
+    assert [sign.driver for sign in kept.signs] == [OLD, "", ""]
+
+
+def test_a_document_of_before_drivers_were_told_goes_on() -> None:
+    kept = recent.note(None, [finding("i-1"), finding("i-2")], CLUSTER, START)
+    assert kept
+    old = kept.model_dump(mode="json")
+    old["signs"] = [each[:7] for each in old["signs"]]
+    read = Recent.model_validate(old)
+    assert read == kept
+    later = recent.note(read, [driven(finding("i-2", seen=at(5)), NEW)], CLUSTER, at(6))
+    assert later
+    assert [(sign.instance, sign.driver) for sign in later.signs] == [("i-1", ""), ("i-2", NEW)]
+    assert Recent.model_validate_json(later.to_json()) == later
 
 
 def test_the_past_of_one_that_is_noted_again_is_the_same_object() -> None:

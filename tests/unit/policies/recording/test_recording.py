@@ -142,3 +142,12 @@ def test_facts_are_those_that_it_was_decided_by() -> None:
     assert made is not None
     assert made.document["facts"] == {"node.lemon_score": 72}
     assert made.passes
+
+
+@pytest.mark.parametrize(("condition", "told"), [('node.driver_version == "570.148.08"', "570.148.08"), ("true", None)])
+def test_the_driver_is_told_where_the_policy_asks_for_it(condition: str, told: str | None) -> None:
+    policy = policy_of(THREE_ECC.replace("when: event.kind", f"when: {condition} && event.kind"))
+    example = story(*ecc(0, 60, 120)).model_copy(update={"driver_version": "570.148.08"})
+    made = recorded(policy, example)
+    assert made.document.get("driver_version") == told
+    assert made.found == made.happened == 1

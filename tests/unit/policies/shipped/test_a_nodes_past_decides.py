@@ -20,11 +20,15 @@ from tests.tools.shipped_stories import P5, fired, judged, xid
 
 NOW = at(0)
 RESET = (Rung.ISOLATE, Rung.SUSPEND_JOB, Rung.RESET_GPU)
+OLD = "570.148.08"
 LEMON = (15, 9, 3)
 
 
-def known(*days_ago: float, others: int = 0) -> ReadFacts:
-    """Return the facts of a node that was reset so long ago, each time, and of so many neighbours without their GSP."""
+def known(*days_ago: float, others: int = 0, same: int = 0) -> ReadFacts:
+    """Return the facts of a node that was reset so long ago, each time, and of so many neighbours without their GSP.
+
+    ``same`` of them have its driver, the others another one.
+    """
     past = tuple(
         Past(
             incident=f"incident-{days}",
@@ -36,7 +40,12 @@ def known(*days_ago: float, others: int = 0) -> ReadFacts:
         )
         for days in days_ago
     )
-    signs = tuple(Sign("gpu.xid 119", f"i-9{number}", NOW - timedelta(minutes=9), type=P5) for number in range(others))
+    signs = tuple(
+        Sign(
+            "gpu.xid 119", f"i-9{each}", NOW - timedelta(minutes=9), type=P5, driver=OLD if each < same else "580.95.05"
+        )
+        for each in range(others)
+    )
     documents = {
         ("history", "i-1"): History(cluster="c", instance="i-1", past=past),
         ("maintenance", "i-1"): None,
@@ -89,4 +98,15 @@ def test_a_node_that_failed_twice_is_no_lemon_yet() -> None:
 @pytest.mark.parametrize(("others", "resets"), [(0, True), (2, True), (3, False), (9, False)])
 def test_from_the_fourth_node_without_its_gsp_on_none_is_reset(others: int, *, resets: bool) -> None:
     found = judged(xid(119, "Timeout after 6s of waiting for RPC response"), known=known(others=others))
+    assert ("xid-119-gsp-does-not-answer" in fired(found)) is resets
+
+
+@pytest.mark.parametrize(
+    ("others", "same", "resets"), [(9, 0, True), (9, 2, True), (9, 3, False), (3, 3, False), (0, 0, True)]
+)
+def test_where_drivers_are_told_only_nodes_with_the_same_one_keep_a_gpu_from_its_reset(
+    others: int, same: int, *, resets: bool
+) -> None:
+    facts = known(others=others, same=same)
+    found = judged(xid(119, "Timeout after 6s of waiting for RPC response"), known=facts, driver=OLD)
     assert ("xid-119-gsp-does-not-answer" in fired(found)) is resets
