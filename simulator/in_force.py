@@ -48,6 +48,16 @@ class Revisions:
                 unreadable += 1
         return cls(known, sorted(changes, key=lambda each: each.order), unreadable)
 
+    def with_heads(self, heads: Iterable[Head], at: datetime) -> "Revisions":
+        """Return these with *heads*, which are in force *at* the end whatever the archive says: it may be younger."""
+        known = {name: dict(mine) for name, mine in self.known.items()}
+        changes = list(self.changes)
+        for head in heads:
+            known.setdefault(head.name, {})[head.revision] = head
+            brief = {"name": head.name, "revision": head.revision, "hash": head.hash, "mode": head.mode.value}
+            changes.append(Happening(at, "in_force", f"{head.name}:{head.revision:08d}", brief))
+        return Revisions(known, changes, self.unreadable)
+
     def head_of(self, fields: Mapping[str, Any], mode: PolicyMode) -> Head:
         """Return the head that a document with these *fields* has, or would get if it were pushed now."""
         name, mark = str(fields["name"]), fingerprint(fields)

@@ -1,7 +1,8 @@
 """A push that is rehearsed before anything is written: the last days of an archive, with and without the edit.
 
 Decides what is compared: the policies in force now, and the same with what the push would write. So what differs comes
-of the edit alone. It must not know where an archive lies.
+of the edit alone. What is in force the table knows better than an archive, which may be younger than a policy. It must
+not know where an archive lies.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,6 +52,8 @@ def gate_of(
             time_scale=rehearsal.time_scale,
         )
         past = read_past(asked)
+        there = [each.head for each in planned if each.head is not None]
+        past = replace(past, revisions=past.revisions.with_heads(there, until))
         asked = replace(asked, candidate=_with(planned, past.revisions))
         with watched() as progress:
             report = backtest(asked, past, progress)

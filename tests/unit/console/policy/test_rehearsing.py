@@ -50,6 +50,16 @@ def test_turning_off_what_acts_is_no_new_act(archive: MemoryArchive, capsys: pyt
     assert "new acts: 0" in capsys.readouterr().out
 
 
+def test_an_archive_that_is_younger_than_a_policy_does_not_take_what_it_did_all_along_for_new() -> None:
+    young = shelved(history())
+    there = head(RESTART)
+    edit = Planned(there.name, Doing.CHANGED, {**RESTART, "why": "Said better."}, RESTART, there)
+    assert gate(young)([edit]) == ""
+    shadow = {**RESTART, "mode": "shadow"}
+    armed = Planned(there.name, Doing.CHANGED, RESTART, shadow, head(shadow))
+    assert gate(young)([armed]).startswith("in the last 1 days it would have acted in 6 incidents")
+
+
 def test_what_changes_nothing_asks_nobody() -> None:
     assert gate(MemoryArchive())([planned(REPLACE, Doing.SAME)]) == ""
 
