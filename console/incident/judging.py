@@ -1,13 +1,12 @@
 """A person says what an incident was: coordinate is told, and waited for until it has taken the word.
 
-Nothing is written to a table from here. It must not print.
+It must not print.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
 
-from console.incident.closing import LOOK_SECONDS, WAIT_SECONDS
 from console.incident.parts import IncidentError, Parts
+from console.incident.telling import DOES_NO_HARM, WAIT_SECONDS, tell
 from policies.contract.restraints import VerdictMessage, VerdictWord
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import judged
@@ -26,7 +25,6 @@ class Judging:
 
 def judge(parts: Parts, incident: Incident, judging: Judging) -> Incident:
     """Return *incident* once coordinate took the word; IncidentError when it has not in time."""
-    now = parts.clock()
     message = VerdictMessage(
         cluster=incident.cluster,
         incident=incident.id,
@@ -34,17 +32,15 @@ def judge(parts: Parts, incident: Incident, judging: Judging) -> Incident:
         policy=judging.policy.strip(),
         by=judging.by.strip(),
         reason=judging.why.strip(),
-        at=now,
+        at=parts.clock(),
     )
-    parts.closings.send(message, now)
-    deadline = now + timedelta(seconds=judging.wait_seconds)
-    while True:
-        found = parts.incidents.load(incident.id)
-        if found and judged(found.judgements, message) == found.judgements:
-            return found
-        if parts.clock() >= deadline:
-            raise IncidentError(
-                f"coordinate has not taken the verdict on {incident.id} after {judging.wait_seconds:g} s.",
-                hint="It waits, or died: `relight dlq show decisions-dlq` tells. Saying it again does no harm.",
-            )
-        parts.pause(LOOK_SECONDS)
+    late = IncidentError(
+        f"coordinate has not taken the verdict on {incident.id} after {judging.wait_seconds:g} s.", hint=DOES_NO_HARM
+    )
+    return tell(
+        parts,
+        message,
+        lambda found: judged(found.judgements, message) == found.judgements,
+        wait_seconds=judging.wait_seconds,
+        otherwise=late,
+    )

@@ -3,11 +3,14 @@
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from functions.adapters.archive_folder import FolderArchive
 from functions.ports.policies import Head
 from functions.twins.archive import MemoryArchive
 from policies.contract.archive import ArchivedRecord, Happening
+from policies.contract.archive_names import INCIDENTS, POLICIES
 from policies.contract.envelope import Envelope
 from policies.contract.events import JobRef
 from policies.contract.vocabulary import Orchestrator
@@ -107,3 +110,15 @@ def shelved(
     for family, told in (happenings or {}).items():
         write_happenings(archive, told, family)
     return archive
+
+
+def put_history(folder: Path, happened: Sequence[Happening], past: Iterable[Incident]) -> Path:
+    """Write an archive of `history` into *folder*: *happened* to the policies, and *past* is what came of it."""
+    told = [
+        Happening(each.updated_at, "incident", f"{each.id}:{each.version}", each.model_dump(mode="json"))
+        for each in past
+    ]
+    target = FolderArchive(folder)
+    for key, body in shelved(history(), {POLICIES: happened, INCIDENTS: told}).objects.items():
+        target.put(key, body)
+    return folder

@@ -10,12 +10,10 @@ import yaml
 
 from console.main import main
 from functions.adapters.archive_folder import FolderArchive
-from policies.contract.archive import Happening
-from policies.contract.archive_names import INCIDENTS, POLICIES
 from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
-from tests.tools.replays import documents, head, history, incidents, revision, shelved
+from tests.tools.replays import documents, head, history, incidents, put_history, revision, shelved
 
 
 @pytest.fixture
@@ -23,14 +21,7 @@ def archive(tmp_path: Path) -> Path:
     """Return a folder with a past in which only one of two policies was in force."""
     happened = revision(head(documents()[0]), NOW - timedelta(hours=1))
     past = incidents(history(), Question(Revisions.of(happened)))
-    told = [
-        Happening(each.updated_at, "incident", f"{each.id}:{each.version}", each.model_dump(mode="json"))
-        for each in past
-    ]
-    folder = FolderArchive(tmp_path / "archive")
-    for key, body in shelved(history(), {POLICIES: happened, INCIDENTS: told}).objects.items():
-        folder.put(key, body)
-    return tmp_path / "archive"
+    return put_history(tmp_path / "archive", happened, past)
 
 
 @pytest.fixture

@@ -16,15 +16,12 @@ from console.main import main
 from console.policy.account import Account
 from console.record.reading import Sources
 from console.record.running import perform
-from functions.adapters.archive_folder import FolderArchive
 from functions.guard.guard import Guard
 from functions.twins.facts import MemoryFacts
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
-from policies.contract.archive import Happening
-from policies.contract.archive_names import INCIDENTS, POLICIES
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change
@@ -33,7 +30,7 @@ from policies.model import Policy
 from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
-from tests.tools.replays import documents, head, history, incidents, revision, shelved
+from tests.tools.replays import documents, head, history, incidents, put_history, revision
 
 Record = Callable[..., int]
 
@@ -48,14 +45,7 @@ def past() -> list[Incident]:
 @pytest.fixture
 def archive(tmp_path: Path, past: list[Incident]) -> Path:
     happened = [each for document in documents() for each in revision(head(document), NOW - timedelta(hours=1))]
-    told = [
-        Happening(each.updated_at, "incident", f"{each.id}:{each.version}", each.model_dump(mode="json"))
-        for each in past
-    ]
-    folder = FolderArchive(tmp_path / "archive")
-    for key, body in shelved(history(), {POLICIES: happened, INCIDENTS: told}).objects.items():
-        folder.put(key, body)
-    return tmp_path / "archive"
+    return put_history(tmp_path / "archive", happened, past)
 
 
 @pytest.fixture
