@@ -5,6 +5,7 @@ It must not decide; what it writes is as conditional as its twin's.
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     Item = dict[str, AttributeValueTypeDef]
 
 Kept = TypeVar("Kept", History, Recent, Record, Misses)
+_WHOSE = frozenset({"cluster", "instance", "policy"})
 LOG = logging.getLogger(__name__)
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
@@ -99,8 +101,11 @@ class DynamoDBCoordinationStore:
         """Put ``after`` on the condition that the stored version is ``before``'s."""
         table, item = self._item_of(change.after)
         condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
-        if change.before and change.before.version == 0:  # what is broken may have none
-            condition = {"ConditionExpression": "attribute_not_exists(version)"}
+        if change.before and change.before.version == 0:  # what is broken may have none, or one that is no number
+            condition = {
+                "ConditionExpression": "attribute_not_exists(version) OR NOT attribute_type(version, :number)",
+                "ExpressionAttributeValues": {":number": {"S": "N"}},
+            }
         elif change.before:
             condition = {
                 "ConditionExpression": "version = :read",
@@ -150,12 +155,20 @@ def _readable(item: "Item") -> Incident | None:
 
 
 def _kept(model: type[Kept], item: Mapping[str, Any], empty: Kept) -> Kept:
-    """Return what is kept of the past; a document that somebody broke is begun anew, since decisions must go on."""
+    """Return what is kept of the past; a document that somebody broke is begun anew, since decisions must go on.
+
+    Whose it is and which version it has the item says, and not what somebody may have pasted into it: a write that
+    relied on that would conflict for ever.
+    """
+    version = item.get("version")
+    number = int(version) if isinstance(version, Decimal) else 0
     try:
-        return model.model_validate_json(str(item["document"]))
+        known = model.model_validate_json(str(item["document"]))
     except (ValueError, KeyError):
         LOG.exception("%s %s cannot be read and is begun anew", item["pk"], item["sk"])
-        return empty.model_copy(update={"version": int(item.get("version", 0))})
+        known = empty
+    whose = {name: getattr(empty, name) for name in _WHOSE & model.model_fields.keys()}
+    return known.model_copy(update={**whose, "version": number})
 
 
 def _snapshot(cluster: str, incidents: dict[str, Incident], fleet: Iterable[dict[str, Any]]) -> Snapshot:

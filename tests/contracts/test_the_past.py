@@ -1,6 +1,7 @@
 """What coordinate keeps of the past: the twin and DynamoDB keep the same promises, and triage reads it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import boto3
 import pytest
@@ -76,6 +77,44 @@ def test_a_past_that_somebody_broke_is_begun_anew() -> None:
         table.write(Change(history, history.model_copy(update={"version": 1})))
         table.write(Change(recent, recent.model_copy(update={"version": 8})))
         assert table.read(CLUSTER, keys).histories == {"i-1": History(cluster=CLUSTER, instance="i-1")}
+
+
+BROKEN_VERSIONS: list[dict[str, Any]] = [
+    {},
+    {"version": {"N": "9"}},
+    {"version": {"S": "x"}},
+    {"version": {"NULL": True}},
+    {"version": {"M": {}}},
+]
+
+
+@pytest.mark.parametrize("version", BROKEN_VERSIONS)
+@pytest.mark.parametrize("whole", [True, False])
+def test_whatever_somebody_made_of_an_item_the_next_decision_can_write_it(
+    version: dict[str, Any],
+    whole: bool,
+) -> None:
+    keys = Keys(*([frozenset[str]()] * 5), *(frozenset({each}) for each in ("i-1", "", "p", "")))
+    pasted: list[tuple[Any, Any]] = [
+        (history_key(CLUSTER, "i-1"), History(cluster="east", instance="i-9", version=3)),
+        (recent_key(CLUSTER), Recent(cluster="east", version=3)),
+        (record_item_key(CLUSTER, "p"), Record(cluster="east", policy="q", version=3)),
+        (misses_item_key(CLUSTER), Misses(cluster="east", version=3)),
+    ]
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        create_tables(client)
+        table = DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
+        for key, document in pasted:
+            text = document.model_dump_json() if whole else "{"
+            client.put_item(TableName="fleet", Item={**key, **version, "document": {"S": text}})
+        found = table.read(CLUSTER, keys)
+        read: list[Any] = [found.histories["i-1"], found.recents[""], found.records["p"], found.misses[""]]
+        for before in read:
+            table.write(Change(before, before.model_copy(update={"version": before.version + 1})))
+        after = table.read(CLUSTER, keys)
+    assert after.histories == {"i-1": History(cluster=CLUSTER, instance="i-1", version=read[0].version + 1)}
+    assert after.records == {"p": Record(cluster=CLUSTER, policy="p", version=read[2].version + 1)}
 
 
 def test_triage_reads_what_coordinate_keeps_of_the_past() -> None:
