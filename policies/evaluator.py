@@ -29,6 +29,7 @@ from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
 from policies.scopes import scope_key
 from policies.sequences import Gap
+from policies.warm_state import WarmState
 
 GAP_PATIENCE_SECONDS = 300  # the lanes overtake each other by seconds; a shard that waits for a retry by a few minutes
 
@@ -57,8 +58,8 @@ class Refused:
 class Evaluation:
     """What became of a batch of one node.
 
-    ``state`` is to be written if ``changed``. ``contributions`` are for coordinate to count. ``rejected`` holds (index
-    of the delivery, event). ``gaps`` are losses to report as `pipeline.gap`, each once.
+    ``state`` is to be written if ``changed``, "" where it was handed in loaded. ``contributions`` are for coordinate to
+    count. ``rejected`` holds (index of the delivery, event). ``gaps`` are losses to report as `pipeline.gap`, once.
     """
 
     state: str
@@ -79,13 +80,16 @@ class Evaluation:
 def evaluate(
     deliveries: Sequence[Delivery],
     *,
-    state: str,
+    state: str | WarmState,
     rulebook: Rulebook,
     now: datetime,
     snapshot: Facts = NOTHING_KNOWN,
 ) -> Evaluation:
-    """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise."""
-    loaded = NodeState.load(state)
+    """Judge *deliveries* of one node on top of *state* ("" for a node never heard of); no content makes it raise.
+
+    A state that is handed in loaded goes on to what the text would be: whoever judges a month in one go needs no text.
+    """
+    loaded = state if isinstance(state, WarmState) else NodeState.load(state)
     node = loaded or NodeState()
     work = _Work(node, rulebook, snapshot, Dwelling(node, rulebook), Cancelling(node, rulebook))
     for index, delivery in enumerate(deliveries):
@@ -225,7 +229,7 @@ class _Work:
         entry = contribute(wide, scope, event, node.identity, moment, arrived_at, name, value)
         self.contributions.setdefault((rule.name, scope), (wide, []))[1].append(entry)
 
-    def conclude(self, before: str, now: datetime, *, was_unreadable: bool) -> Evaluation:
+    def conclude(self, before: str | WarmState, now: datetime, *, was_unreadable: bool) -> Evaluation:
         findings = [
             *(self.dwelling.findings(now, self.snapshot) if self.state.has_dwells else ()),
             *(
@@ -238,7 +242,7 @@ class _Work:
         gaps = [gap for spool in self.state.spools for gap in spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)]
         cancellations = self.cancelling.told(findings) if self.rulebook.may_end else ()
         changed = was_unreadable or self.state.changed or self.dwelling.changed or self.cancelling.changed
-        text, dropped = self.state.dump(self.newest, self.rulebook.horizons) if changed else (before, 0)
+        text, dropped = self._remember(before, changed=changed)
         return Evaluation(
             state=text,
             changed=changed,
@@ -254,3 +258,12 @@ class _Work:
             dropped_counters=dropped,
             was_unreadable=was_unreadable,
         )
+
+    def _remember(self, before: str | WarmState, *, changed: bool) -> tuple[str, int]:
+        """Return the new state's text, and how many counters did not fit."""
+        if not isinstance(before, WarmState):
+            return self.state.dump(self.newest, self.rulebook.horizons) if changed else (before, 0)
+        if changed:
+            return "", before.go_on(self.newest, self.rulebook.horizons)
+        before.stay()
+        return "", 0

@@ -5,7 +5,7 @@ document is kept.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
@@ -40,12 +40,15 @@ class NodeState:
         self._dwells: Document = known.get("d", {})
         self.cancelled: Document = known.get("x", {})  # what took reasons away: policy and part -> when, by what
         self._gpus: Document = known.get("g", {})  # address -> when it was last told with its UUID, that
+        self._begin()
+
+    def _begin(self) -> None:
         self._touched_spools: dict[str, Sequences] = {}
         self.touched_counters: dict[str, Counter] = {}
         self._touched_dwells: dict[str, Dwell] = {}
 
     @classmethod
-    def load(cls, text: str) -> "NodeState | None":
+    def load(cls, text: str) -> Self | None:
         """Return the state in *text* ("" is a fresh one), None when it cannot be read."""
         if not text:
             return cls()
@@ -69,10 +72,15 @@ class NodeState:
         """Return what is counted under *key*; a new counter is of *revision*."""
         known = self.touched_counters.get(key)
         if known is None:
-            dumped = self._counters.get(key)
-            known = Counter(revision) if dumped is None else Counter.load(dumped)
+            known = self._load_counter(key)
+            if known is None:
+                known = Counter(revision)
             self.touched_counters[key] = known
         return known
+
+    def _load_counter(self, key: str) -> Counter | None:
+        dumped = self._counters.get(key)
+        return None if dumped is None else Counter.load(dumped)
 
     def dwell(self, key: str) -> Dwell:
         """Return how long what *key* names has held."""
@@ -142,8 +150,8 @@ class NodeState:
         wall clock would not do: a replay after an outage would forget what it has just counted.
         """
         spools = {**self._spools, **{name: spool.dump() for name, spool in self._touched_spools.items()}}
-        counters = {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
-        fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - _horizon(key, horizons)}
+        counters = self._dump_counters()
+        fresh = {key: one for key, one in counters.items() if _newest(one) >= reference - horizon_of(key, horizons)}
         alike = newest_values(fresh, _newest)
         document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(alike, MOST_COUNTERS)}
         lost = 0
@@ -153,11 +161,14 @@ class NodeState:
             document["x"] = _late_enough(self.cancelled, reference)
         if self._gpus:
             document["g"] = _last_told(self._gpus)
-        raw = _encode(document)
+        raw = encode(document)
         while len(raw) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
-            raw = _encode(document)
+            raw = encode(document)
         return raw.decode(), len(fresh) - len(document["c"]) + lost
+
+    def _dump_counters(self) -> Document:
+        return {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
 
     def _dump_dwells(self, reference: int, horizons: Mapping[str, int]) -> tuple[Document, int]:
         """Return what may still last, or what ended and older events may come after; and how many are lost."""
@@ -166,7 +177,7 @@ class NodeState:
             dwell = self.dwell(key)
             dwell.prune(reference - LATENESS_MS)
             holds = dwell.holds_since() is not None
-            horizon = _horizon(key, horizons) if holds else LATENESS_MS
+            horizon = horizon_of(key, horizons) if holds else LATENESS_MS
             if dwell.moment >= reference - horizon:
                 kept.append((holds, dwell.moment, key, dwell))
         most = sorted(kept, key=lambda one: one[:3], reverse=True)[:MOST_DWELLS]
@@ -185,16 +196,16 @@ def _last_told(gpus: Document) -> Document:
     return dict(sorted(gpus.items(), key=lambda one: (one[1], one[0]))[-MOST_GPUS:])
 
 
-def _encode(document: Document) -> bytes:
+def encode(document: Document) -> bytes:
     """Return *document* with the names of its parts in order; within them, all is in an order of its own."""
-    return to_json({part: _in_order(document[part]) for part in ("c", "d", "g", "s", "v", "x") if part in document})
+    return to_json({part: in_order(document[part]) for part in ("c", "d", "g", "s", "v", "x") if part in document})
 
 
-def _in_order(part: Any) -> Any:  # noqa: ANN401 - the version is a number
+def in_order(part: Any) -> Any:  # noqa: ANN401 - the version is a number
     return dict(sorted(part.items())) if isinstance(part, dict) and len(part) > 1 else part
 
 
-def _horizon(key: str, horizons: Mapping[str, int]) -> int:
+def horizon_of(key: str, horizons: Mapping[str, int]) -> int:
     return horizons.get(key.partition("|")[0], LATENESS_MS)
 
 

@@ -110,6 +110,11 @@ class Sequences:
             self.changed = True
         return lost
 
+    def is_told(self, following: int) -> bool:
+        """Whether to claim *following* and to look for gaps changes nothing, whenever that is."""
+        gaps = [(first, last) for first, last, _since, told in self._missed if told]
+        return following <= self._claimed and len(self._ranges) <= MOST_RANGES and gaps == self._holes()
+
     def _is_whole(self) -> bool:
         ranges = self._ranges
         return len(ranges) == 1 and ranges[0][0] == 0 and self._claimed <= ranges[0][1] + 1

@@ -6,38 +6,19 @@ beginning. What repeats an occurrence that lasts stands where that one began. It
 the numbers of a `Measure`.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from policies.lasting import MOST_LASTING, Lasting, beginning, bounded
+from policies.occurrences import Point, first_of, firsts_of, point_of, starts_of
 
 LATENESS_MS = 15 * 60_000  # what came later than this neither fits an old window nor justifies an act by itself
 QUANTA = 4  # points kept of one occurrence
 SPARE_OCCURRENCES = 8
 KEPT_POINTS = 64  # where no occurrences are counted, of one component or node
-
-
-class Point(NamedTuple):
-    """What happened within one grain of time: first and last moment (ms), how often, which event first."""
-
-    first: int
-    last: int
-    times: int
-    event_id: str
-    distinct: str = ""
-
-    def merged(self, other: "Point") -> "Point":
-        """Return both as one; the order does not matter."""
-        first, event_id = min((self.first, self.event_id), (other.first, other.event_id))
-        return Point(first, max(self.last, other.last), self.times + other.times, event_id, self.distinct)
-
-
-def _point(first: int, last: int, times: int, event_id: str, distinct: str) -> Point:
-    """Return the point as `Point` does, in half the time."""
-    return tuple.__new__(Point, (first, last, times, event_id, distinct))
 
 
 @dataclass(frozen=True)
@@ -109,6 +90,21 @@ class Counter:
         named = [Lasting(*one) for one in lasting[0]] if lasting else ()
         return cls(revision, [Point(*point) for point in points], told, named)
 
+    def rest(self) -> tuple[int, int]:
+        """Be what `load` makes of `dump`, once what was added was asked about; return newest moment and most bytes.
+
+        A character of JSON has six bytes at most, a number sixteen.
+        """
+        self._new.clear()
+        self._repeated.clear()
+        points = [*self._loaded, *self._points.values()]
+        newest = max([point[1] for point in points], default=0)
+        longest = max(map(len, {point[4] for point in points}), default=0)
+        size = 64 + 17 * len(self._told) + (400 + 6 * longest) * len(points)
+        for one in self._lasting.values():
+            newest, size = max(newest, one.last), size + 160 + 6 * (len(one.name) + len(one.distinct))
+        return newest, size
+
     def dump(self) -> list[Any]:
         """Return the JSON form, the same for the same content."""
         dumped = [self.revision, self._sorted(), self._told]
@@ -122,14 +118,14 @@ class Counter:
         key = (moment // grain, distinct)
         there = self._points.get(key)
         if there is None:
-            self._points[key] = _point(moment, moment, count, event_id, distinct)
+            self._points[key] = point_of(moment, moment, count, event_id, distinct)
         else:  # `Point.merged`, without a point for what is merged: a burst comes by here with every event
             first, last, times, first_id, _distinct = there
             if moment < first or (moment == first and event_id < first_id):
                 first, first_id = moment, event_id
             elif moment > last:
                 last = moment
-            self._points[key] = _point(first, last, times + count, first_id, distinct)
+            self._points[key] = point_of(first, last, times + count, first_id, distinct)
         self._new.add(moment)
 
     def repeat(self, one: Lasting) -> None:
@@ -156,12 +152,12 @@ class Counter:
         counted = self._sorted()
         lasting = self._place(counted, measure.lasting) if self._lasting else []
         points = sorted([*counted, *lasting]) if lasting else counted
-        starts = list(_starts(points, measure.occurrence))
+        starts = starts_of(points, measure.occurrence)
         begun = {one.event_id: starts[bisect_right(starts, one.first) - 1] for one in lasting}
         recent = _recent(starts, points, measure)
         self._forget(counted, begun, recent)
         starts = sorted({*recent, *begun.values()}) if begun else recent
-        points = [point for point in points if starts and point.first >= starts[0]]
+        points = points[bisect_left(points, starts[0], key=first_of) :] if starts else []
         return self._tell(starts, points, measure, begun, edited=edited)
 
     def _is_first(self, revision: int) -> bool:
@@ -187,10 +183,12 @@ class Counter:
         found: list[Fulfilled] = []
         told: list[int] = []
         new = self._new | {begun[name] for name in self._repeated if name in begun} if begun else self._new
+        firsts = [point.first for point in points]
         for start in starts:
-            if any(abs(start - one) < measure.cooling for one in told) and not measure.occurrence:
+            # Windows are told from the oldest on: if one is too near, it is the last.
+            if told and start - told[-1] < measure.cooling and not measure.occurrence:
                 continue
-            inside = [point for point in points if start <= point.first <= start + measure.within]
+            inside = points[bisect_left(firsts, start) : bisect_right(firsts, start + measure.within)]
             if _amount(inside, measure) < measure.at_least:
                 continue
             told.append(start)
@@ -202,6 +200,8 @@ class Counter:
 
     def _knows(self, start: int, measure: Measure, begun: dict[str, int]) -> bool:
         """A repeat that came before its onset was told under its own moment."""
+        if start in self._told:
+            return True
         if any(at == start and self._lasting[name].first in self._told for name, at in begun.items()):
             return True
         if measure.occurrence:
@@ -222,12 +222,13 @@ class Counter:
 
     def _forget(self, counted: Sequence[Point], begun: dict[str, int], recent: Sequence[int]) -> None:
         """Drop what began before the *recent* occurrences; what lasts keeps where it began."""
+        if recent and (not counted or counted[0].first >= recent[0]):
+            return
         kept = [point for point in counted if recent and point.first >= recent[0]]
         self._points = {self._key(point): point for point in kept}
-        if len(kept) < len(counted) or not recent:
-            for name, start in begun.items():
-                if not recent or start < recent[0]:
-                    self._lasting[name] = self._lasting[name]._replace(anchor=start)
+        for name, start in begun.items():
+            if not recent or start < recent[0]:
+                self._lasting[name] = self._lasting[name]._replace(anchor=start)
 
     def _settle(self, measure: Measure) -> None:
         """Sort what was loaded by the grain of this measure; an edited policy may have another than it was kept by."""
@@ -254,40 +255,26 @@ class Counter:
         return sorted([*self._loaded, *self._points.values()])
 
 
-def _recent(starts: Sequence[int], points: Sequence[Point], measure: Measure) -> list[int]:
+def _recent(starts: list[int], points: Sequence[Point], measure: Measure) -> list[int]:
     """Return the occurrences to keep: whole ones go from the old end, so those that stay begin where they began."""
-    newest = max((point.last for point in points), default=0)
+    newest = max([point[1] for point in points], default=0)
     oldest = newest - measure.within - measure.cooling - LATENESS_MS
     most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else measure.kept
-    return [start for start in starts if start >= oldest][-most:]
-
-
-def _starts(points: Sequence[Point], occurrence: int) -> Iterator[int]:
-    """Yield where occurrences begin: one is everything within *occurrence* of its first point."""
-    return (point.first for point in _firsts(points, occurrence))
-
-
-def _firsts(points: Sequence[Point], occurrence: int) -> Iterator[Point]:
-    start: int | None = None
-    for point in points:
-        first = point.first
-        if start is None or first > start + occurrence or not occurrence:
-            start = first
-            yield point
+    return starts[bisect_left(starts, oldest) :][-most:]
 
 
 def _amount(inside: Sequence[Point], measure: Measure) -> int:
     if measure.distinct:
-        return len({point.distinct for point in _firsts(inside, measure.occurrence)})
+        return len({point.distinct for point in firsts_of(inside, measure.occurrence)})
     if measure.occurrence:
-        return sum(1 for _start in _starts(inside, measure.occurrence))
-    return sum(point.times for point in inside)
+        return len(starts_of(inside, measure.occurrence))
+    return sum([point[2] for point in inside])
 
 
 def _values(inside: Sequence[Point], measure: Measure) -> tuple[str, ...]:
     if not (measure.distinct and measure.occurrence):
         return ()
-    return tuple(dict.fromkeys(point.distinct for point in _firsts(inside, measure.occurrence)))
+    return tuple(dict.fromkeys(point.distinct for point in firsts_of(inside, measure.occurrence)))
 
 
 def _fulfilled(start: int, inside: Sequence[Point], firsts: tuple[str, ...] = ()) -> Fulfilled:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from functions.ports.facts import FactKey
-from functions.ports.triage import NodeKey, StoredState
+from functions.ports.triage import NodeKey
 from policies.contract.decisions import AskMessage
 from policies.contract.errors import BadInputError
 from policies.contract.times import format_time, parse_time
@@ -77,7 +77,7 @@ def _lines(replay: Replay) -> Iterator[Line]:
     yield ["counts", dict(nodes.counts)]
     yield ["tallies", replay.rehearsal.assumed, replay.coordination.undecided, replay.agenda.number]
     yield ["remarks", dict(replay.telemetry.told), dict(replay.telemetry.counts)]
-    yield from (["node", *key, state.text] for key, state in nodes.states.items())
+    yield from (["node", *key, text] for key, text in nodes.states.texts())
     yield from (["touched", *key, format_time(at)] for key, at in nodes.touched.items())
     for cluster, heard in nodes.heard.items():
         yield from (["heard", cluster, instance, format_time(at)] for instance, at in heard.items())
@@ -101,7 +101,7 @@ def _take(replay: Replay, kind: str, *parts: Any) -> None:  # noqa: ANN401, C901
         case "remarks", [told, counts]:
             replay.telemetry.told, replay.telemetry.counts = Counter(told), Counter(counts)
         case "node", [cluster, instance, text]:
-            nodes.states[NodeKey(cluster, instance)] = StoredState(text)
+            nodes.states.keep(NodeKey(cluster, instance), text)
         case "touched", [cluster, instance, at]:
             nodes.touched[NodeKey(cluster, instance)] = parse_time(at)
         case "heard", [cluster, instance, at]:

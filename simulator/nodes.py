@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from functions.ports.triage import NodeKey, StoredState
+from functions.ports.triage import NodeKey
 from functions.triage.adding import pack_contributions
 from functions.triage.batching import pack
 from functions.triage.ending import pack_cancellations
 from functions.triage.facts import FactBook
-from functions.triage.judging import judge
+from functions.triage.judging import judge_node, spoilt_by
 from functions.triage.places import placed
 from functions.triage.progress import ProgressBook
 from functions.triage.records import Record
@@ -21,11 +21,12 @@ from functions.triage.sorting import Arrival, is_sign_of_life, sort_records
 from policies.contract.archive import ArchivedRecord
 from policies.contract.decisions import FindingsMessage
 from policies.evaluator import Evaluation
+from policies.facts.snapshot import NOTHING_KNOWN
 from policies.rulebook import Rulebook
+from simulator.states import States
 
 KEPT = timedelta(days=14)  # how long the fleet table keeps a node that says nothing (functions/adapters/node_states.py)
 LATELY = timedelta(minutes=15)  # who was heard within it counts as a node of its cluster (functions/adapters/sizes.py)
-_NO_STATE = StoredState()
 
 
 class Nodes:
@@ -35,7 +36,7 @@ class Nodes:
         """Know no node; read *facts* that policies ask for, and note *progress* of jobs."""
         self._facts = facts
         self._progress = progress
-        self.states: dict[NodeKey, StoredState] = {}
+        self.states = States()
         self.touched: dict[NodeKey, datetime] = {}
         self.heard: dict[str, dict[str, datetime]] = {}
         self.runs: dict[str, set[str]] = {}
@@ -51,9 +52,10 @@ class Nodes:
         self.counts["records"] += 1
         self.counts["rejected"] += len(batch.rejects)
         self.counts["canaries"] += len(batch.canaries)
-        for key, arrivals in batch.nodes.items():
-            told = self._judge(key, placed(arrivals, archived.place), rulebook, archived.arrived_at)
-            self._hear(key, placed(arrivals, archived.place))
+        for key, found in batch.nodes.items():
+            arrivals = placed(found, archived.place)
+            told = self._judge(key, arrivals, rulebook, archived.arrived_at)
+            self._hear(key, arrivals)
             return told
         return ()
 
@@ -72,16 +74,21 @@ class Nodes:
     def _judge(
         self, key: NodeKey, arrivals: Sequence[Arrival], rulebook: Rulebook, now: datetime
     ) -> Sequence[FindingsMessage]:
-        stored = {key: self.states.get(key, _NO_STATE)}
-        facts = self._facts.of({key: arrivals}, rulebook, now)
-        judged, spoilt = judge({key: arrivals}, stored, rulebook, now, facts)
-        self.counts["rejected"] += len(spoilt)
-        if key not in judged:
+        envelope = arrivals[0].delivery.parsed.envelope
+        is_heartbeat = not envelope.events and not arrivals[0].delivery.parsed.rejected
+        if is_heartbeat and self.states.is_told(key, envelope.spool_id, envelope.first_seq):
             return ()
-        one = judged[key]
+        facts = self._facts.of({key: arrivals}, rulebook, now)
+        state = self.states.load(key)
+        try:
+            one = judge_node(arrivals, state, rulebook, now, facts.get(key, NOTHING_KNOWN))
+        except Exception as error:  # noqa: BLE001 - as triage does: it is this node's alone
+            self.counts["rejected"] += len(spoilt_by(error, arrivals))
+            self.states.drop(key)  # triage has its text still; here nobody knows how far it was changed
+            return ()
         self._count(one)
         if one.changed:
-            self.states[key] = StoredState(one.state)
+            self.states.keep(key, one.state or state)
         if not one.findings and not one.contributions and not one.cancellations:
             return ()
         ended = pack_cancellations((key.cluster, each) for each in one.cancellations)
@@ -110,6 +117,6 @@ class Nodes:
         self._facts, self._progress = facts, progress
         for key in [key for key, at in self.touched.items() if now - at > KEPT]:
             self.touched.pop(key)
-            self.states.pop(key, None)
+            self.states.drop(key)
             self.racks.pop(key, None)
             self.heard.get(key.cluster, {}).pop(key.instance_id, None)

@@ -14,6 +14,7 @@ from policies.evaluator import Evaluation, evaluate
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.node_state import UNREADABLE
 from policies.rulebook import Rulebook
+from policies.warm_state import WarmState
 
 
 def judge(
@@ -28,17 +29,25 @@ def judge(
     spoilt: list[Reject] = []
     for key, arrivals in nodes.items():
         try:
-            judged[key] = _judge(arrivals, stored[key].text, rulebook, now, facts.get(key, NOTHING_KNOWN))
+            judged[key] = judge_node(arrivals, stored[key].text, rulebook, now, facts.get(key, NOTHING_KNOWN))
         except Exception as error:  # noqa: BLE001 - see above: whatever it is, it is this node's alone
-            broken = BadInputError(
-                f"judging it broke ({type(error).__name__}: {str(error)[:200]}).",
-                hint="Please report it; redrive the record when triage is corrected.",
-            )
-            spoilt.extend(reject_record(arrival.record, broken) for arrival in arrivals)
+            spoilt.extend(spoilt_by(error, arrivals))
     return judged, spoilt
 
 
-def _judge(arrivals: Sequence[Arrival], state: str, rulebook: Rulebook, now: datetime, facts: Facts) -> Evaluation:
+def spoilt_by(error: Exception, arrivals: Sequence[Arrival]) -> list[Reject]:
+    """Return the records of a node that could not be judged."""
+    broken = BadInputError(
+        f"judging it broke ({type(error).__name__}: {str(error)[:200]}).",
+        hint="Please report it; redrive the record when triage is corrected.",
+    )
+    return [reject_record(arrival.record, broken) for arrival in arrivals]
+
+
+def judge_node(
+    arrivals: Sequence[Arrival], state: str | WarmState, rulebook: Rulebook, now: datetime, facts: Facts
+) -> Evaluation:
+    """Return what became of one node; whatever breaks on top of a state and again without one is raised."""
     deliveries = [one.delivery for one in arrivals]
     try:
         return evaluate(deliveries, state=state, rulebook=rulebook, now=now, snapshot=facts)

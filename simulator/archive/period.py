@@ -4,7 +4,7 @@ Decides which objects a period needs: an object holds lines of one hour, so thos
 not know where the archive lies (a port) or what is done with what is read.
 """
 
-import heapq
+from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
@@ -73,20 +73,29 @@ def _read(
 def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
     """Yield what is in one object, in order: lines that somebody moved by fewer than `AHEAD` places are put back."""
     told.objects += 1
-    ahead: list[tuple[Order, int, _Entry]] = []
+    ahead: deque[tuple[Order, int, _Entry]] = deque()
     before: Order | None = None
     for number, entry in chain(_parsed(reader, key, told, parse), repeat((0, None))):
         if entry is not None:
-            heapq.heappush(ahead, (entry[:3], number, entry))
+            _put(ahead, (entry[:3], number, entry))
             if len(ahead) < AHEAD:
                 continue
         elif not ahead:
             return
-        order, line, first = heapq.heappop(ahead)
+        order, line, first = ahead.popleft()
         if before is not None and order < before:
             told.refuse(BadLine(key, line, "it stands far behind a later one; it is read, but may be out of order."))
         before = order
         yield first
+
+
+def _put(ahead: deque[tuple[Order, int, _Entry]], one: tuple[Order, int, _Entry]) -> None:
+    """Add *one* in its order: nearly always it is the last."""
+    behind = []
+    while ahead and ahead[-1][:2] > one[:2]:
+        behind.append(ahead.pop())
+    ahead.append(one)
+    ahead.extend(reversed(behind))
 
 
 def _parsed(

@@ -113,9 +113,9 @@ def _day(chance: random.Random) -> list[Told]:
         line, part = chance.choice(NOISE), chance.randrange(GPUS)
         told.append((chance.randrange(DAY), chance.randrange(NODES), [(line, part, 1), (line, part, 3)]))
     for _ in range(CRASHES_A_DAY):
-        parts = range(chance.choice((1, 1, 2, GPUS)))
+        gpus = range(chance.choice((1, 1, 2, GPUS)))
         line = chance.choice(CRASHES)
-        told.append((chance.randrange(DAY), chance.randrange(NODES), [(line, part, 1) for part in parts]))
+        told.append((chance.randrange(DAY), chance.randrange(NODES), [(line, part, 1) for part in gpus]))
     for _ in range(4):
         line, part = chance.choice(ONCE), chance.randrange(GPUS)
         told.append((chance.randrange(DAY), chance.randrange(NODES), [(line, part, 1), (line, part, 3)]))
