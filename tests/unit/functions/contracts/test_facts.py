@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import boto3
 import pytest
@@ -11,6 +11,7 @@ from moto import mock_aws
 from functions.adapters.facts import DynamoFacts
 from functions.ports.facts import FactKey, FactReader, FactWriter
 from functions.twins.facts import MemoryFacts
+from policies.facts.maintenance import BROKEN, read_maintenance
 from policies.facts.registry import DOCUMENTS
 from tests.tools.tables import create_tables
 
@@ -60,3 +61,21 @@ def test_more_are_read_than_one_call_takes(store: Store) -> None:
 
 def test_nobody_asked_for_is_nothing_read(store: Store) -> None:
     assert store.read([]) == {}
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"document": {"M": {"until": {"S": "2026-03-01T10:00:00Z"}}}}, {"document": {"N": "1"}}]
+)
+def test_a_document_that_somebody_made_no_text_of_is_unreadable_and_not_absent(document: dict[str, Any]) -> None:
+    """Else a node in hand would be nobody's, and a history that nobody can read would be one without incidents."""
+    with mock_aws():
+        client = boto3.client("dynamodb", region_name="us-east-1")
+        create_tables(client)
+        client.put_item(
+            TableName="fleet", Item={"pk": {"S": "CLUSTER#a"}, "sk": {"S": "NODE#i-1#maintenance"}, **document}
+        )
+        text = DynamoFacts(client, "fleet").read([KEY])[KEY]
+    assert read_maintenance(text) is BROKEN
+    for kind in DOCUMENTS.values():
+        with pytest.raises(ValueError, match="JSON"):
+            kind.parse(text)
