@@ -38,8 +38,8 @@ class Capacity(Model):
     unknown: dict[str, str] = {}
 
     def is_fresh(self, now: datetime) -> bool:
-        """Whether this still says what is."""
-        return (now - self.at).total_seconds() <= FRESH_SECONDS
+        """Whether this still says what is; one from a time to come was written by hand, or by a clock that is wrong."""
+        return abs((now - self.at).total_seconds()) <= FRESH_SECONDS
 
 
 def read_capacity(text: str | None) -> Capacity | None:
@@ -54,7 +54,7 @@ def why_none(capacity: Capacity | None, now: datetime) -> str:
     """Return why nothing would come for a node that is given up now; empty when something may, or nobody knows."""
     if capacity is None or not capacity.is_fresh(now) or capacity.spares != 0 or capacity.reserved_free:
         return ""
-    if capacity.refused_at and (now - capacity.refused_at).total_seconds() <= REFUSED_SECONDS:
+    if capacity.refused_at and abs((now - capacity.refused_at).total_seconds()) <= REFUSED_SECONDS:
         return f"no spare, and the last launch was refused at {capacity.refused_at:%H:%M:%S} UTC: {capacity.refused}"
     if capacity.reserved and capacity.reserved_free == 0:
         return f"no spare, and all {capacity.reserved} reserved slots are taken"

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from policies.contract.events import Scalar
-from policies.facts.capacity import CAPACITY, Capacity, read_capacity
+from policies.facts.capacity import CAPACITY, Capacity, read_capacity, why_none
 from policies.facts.fact import About
 from tests.tools.envelopes import NOW, event, node
 
@@ -38,3 +38,12 @@ def test_a_part_that_nobody_knows_is_left_out_and_none_is_not_unknown() -> None:
 def test_what_cannot_be_read_is_no_look(text: str | None) -> None:
     assert read_capacity(text) is None
     assert read_capacity(WHOLE.to_json()) == WHOLE
+
+
+def test_a_look_or_a_refusal_of_a_time_to_come_keeps_no_node_from_being_replaced() -> None:
+    ahead = NOW + timedelta(days=400)
+    refused = Capacity(at=NOW, spares=0, refused_at=NOW, refused="no capacity")
+    assert why_none(refused, NOW)
+    assert why_none(refused.model_copy(update={"at": ahead}), NOW) == ""
+    assert why_none(refused.model_copy(update={"refused_at": ahead}), NOW) == ""
+    assert ask(WHOLE.model_copy(update={"at": ahead})) == {}
