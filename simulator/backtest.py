@@ -7,7 +7,7 @@ printed, or a clock.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -36,6 +36,7 @@ TOLD_EVERY = 2_000
 # that has just acted, a node that was given up. The longest windows of shipped policies have a day.
 RUN_UP = timedelta(days=1)
 _DAY = timedelta(days=1)
+_LAST_DAY = date.max - 3 * _DAY
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def read_past(asked: Asked) -> Past:
     if not days:
         raise BadInputError(f"{asked.address} holds no events.", hint="Name the folder above events/, or the bucket.")
     since = asked.since or datetime.combine(days[0], time(), UTC)
-    until = asked.until or datetime.combine(days[-1], time(), UTC) + _DAY
+    until = asked.until or _end_of(days[-1])
     if until <= since:
         raise BadInputError("the period ends before it begins.", hint="Give --from and --to, in UTC.")
     return Past(
@@ -114,8 +115,13 @@ def _happenings(reader: ArchiveReader, family: str, until: datetime | None) -> I
     days = reader.days(family)
     if not days:
         return iter(())
-    end = datetime.combine(days[-1], time(), UTC) + _DAY
+    end = _end_of(days[-1])
     return read_happenings(reader, family, datetime.combine(days[0], time(), UTC), min(until or end, end), Told())
+
+
+def _end_of(day: date) -> datetime:
+    """Return when *day* is over; of the calendar's last ones, when there are two left for what comes of its records."""
+    return datetime.combine(min(day, _LAST_DAY), time(), UTC) + _DAY
 
 
 def backtest(asked: Asked, past: Past, progress: Progress = lambda _name, _share: None) -> Report:
@@ -159,7 +165,7 @@ def _replayed(
     replay = Replay(question)
     folder = asked.resume / name if asked.resume else None
     mark = _fingerprint(asked, past, candidate)
-    begin = past.since - RUN_UP
+    begin = past.since - min(RUN_UP, past.since - datetime.min.replace(tzinfo=UTC))
     if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:
         _restore(told, kept)
         begin = replay.clock or begin

@@ -6,7 +6,7 @@ not know where the archive lies (a port) or what is done with what is read.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import chain, repeat
 from typing import TypeVar
@@ -20,7 +20,6 @@ from simulator.archive.reading import Told
 from simulator.archive.unpacking import lines_of
 
 _Entry = TypeVar("_Entry", ArchivedRecord, Happening)
-_DAY = timedelta(days=1)
 AHEAD = 2_000  # entries of one object that are held: some 2 MB of records, and the usual object has no more
 
 
@@ -40,13 +39,15 @@ def read_happenings(
 
 
 def objects_of(reader: ArchiveReader, family: str, since: datetime, until: datetime) -> Iterator[ArchiveObject]:
-    """Yield the objects that may hold lines from *since* until before *until*, by first arrival; lists day by day."""
-    day = since.astimezone(hour_of(since).tzinfo).date()
-    while day <= until.astimezone(hour_of(until).tzinfo).date():
-        for one in reader.list(family, day):
-            if hour_of(since) <= one.name.first < until:
-                yield one
-        day += _DAY
+    """Yield the objects that may hold lines from *since* until before *until*, by first arrival; lists day by day.
+
+    Only days that are there: one object that a wrong clock dated may lie a century off.
+    """
+    utc = hour_of(since).tzinfo
+    first, last = (each.astimezone(utc).date() for each in (since, until))
+    for day in reader.days(family):
+        if first <= day <= last:
+            yield from (one for one in reader.list(family, day) if hour_of(since) <= one.name.first < until)
 
 
 def _read(
