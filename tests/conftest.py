@@ -1,8 +1,11 @@
 """What holds for every test: no account can be reached, and a slow machine is no failure."""
 
 import os
+from pathlib import Path
 
 from hypothesis import settings
+
+from local.aws import model_files
 
 # Before any test module makes a client: a developer's own profile must never be what a test talks to.
 for _name in [name for name in os.environ if name.startswith("AWS_")]:
@@ -14,7 +17,11 @@ os.environ.update(
     AWS_CONFIG_FILE=os.devnull,
     AWS_SHARED_CREDENTIALS_FILE=os.devnull,
     AWS_EC2_METADATA_DISABLED="true",
+    # moto's own list holds 1,300 images; reading and telling it takes a second in each test that asks for one.
+    MOTO_AMIS_PATH=str(Path(__file__).parents[1] / "local" / "aws" / "images.json"),
 )
+# Each test that makes a client begins with a session of its own, and that with parsing the models.
+model_files.parse_once()
 
 # Two busy cores make single examples slow; what must be fast has a benchmark.
 settings.register_profile("relight", deadline=None)

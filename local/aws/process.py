@@ -8,10 +8,12 @@ import sys
 import threading
 from pathlib import Path
 
-from local.aws import backends
+from local.aws import backends, model_files
 from local.aws.settings import ServerSettings
 from local.aws.workers.pool import WorkerPool
 
+# One machine image instead of the 1,300 that moto knows: nobody chooses here, and listing them costs a second.
+IMAGES = Path(__file__).with_name("images.json")
 _log = logging.getLogger(__name__)
 
 
@@ -21,7 +23,12 @@ def run(settings: ServerSettings) -> None:
     hidden = ("", str(settings.code_root), str(Path(__file__).resolve().parents[2]))
     pool = WorkerPool(settings.worker_python, hidden)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    os.environ.update(MOTO_ACCOUNT_ID=backends.ACCOUNT, AWS_DEFAULT_REGION=settings.region)
+    os.environ.update(
+        MOTO_ACCOUNT_ID=backends.ACCOUNT,
+        MOTO_AMIS_PATH=str(IMAGES),
+        AWS_DEFAULT_REGION=settings.region,
+    )
+    model_files.parse_once()
     from local.aws.assembly import Parts, assemble  # noqa: PLC0415 - after the zygote has started
 
     parts: Parts = assemble(settings, pool)

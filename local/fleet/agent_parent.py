@@ -18,13 +18,19 @@ import traceback
 from typing import Any
 
 import agent.main
+from local.aws import model_files
 
+# What an agent is a client of, sooner or later.
+_SERVICES = ("kinesis", "sqs", "dynamodb", "s3")
 _GRACE_SECONDS = 3.0
 
 
 def serve() -> None:
     """Fork on request until the requester hangs up, then take every agent down."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the requester decides
+    # Not the developer's: nothing of an account may be read here. An agent's environment replaces this one.
+    os.environ.update(AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
+    model_files.parse_now(_SERVICES)
     gc.freeze()
     children: set[int] = set()
     pending = b""

@@ -18,6 +18,7 @@ import sys
 import threading
 from typing import Any
 
+from local.aws import model_files
 from local.aws.workers import process, wire, worker
 
 # What our functions import, heaviest first. A library that is absent is simply not preloaded.
@@ -31,12 +32,17 @@ PRELOADED = (
     "lightkube",
     "yaml",
 )
+# What most of them are clients of.
+SERVICES = ("dynamodb", "s3", "sqs", "kinesis", "stepfunctions")
 
 
 def preload() -> None:
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # Not the developer's: nothing of an account may be read here. A worker's environment replaces this one.
+    os.environ.update(AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
+    model_files.parse_now(SERVICES)
     gc.collect()
     gc.freeze()  # what is loaded now stays shared with the workers: their collectors do not touch it
 
