@@ -1,8 +1,10 @@
 """What holds for every test: no account can be reached, and a slow machine is no failure."""
 
+import gc
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 from local.aws import model_files
@@ -26,3 +28,10 @@ model_files.parse_once()
 # Two busy cores make single examples slow; what must be fast has a benchmark.
 settings.register_profile("relight", deadline=None)
 settings.load_profile("relight")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of every later search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
