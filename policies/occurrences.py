@@ -29,14 +29,14 @@ def point_of(first: int, last: int, times: int, event_id: str, distinct: str) ->
 
 def starts_of(points: Sequence[Point], occurrence: int) -> list[int]:
     """Return where occurrences begin: one is everything within *occurrence* of its first point."""
-    return [point.first for point in (firsts_of(points, occurrence) if occurrence else points)]
+    return [point[0] for point in (firsts_of(points, occurrence) if occurrence else points)]
 
 
 def firsts_of(points: Sequence[Point], occurrence: int) -> Iterator[Point]:
     """Yield the first point of each occurrence."""
     start: int | None = None
     for point in points:
-        first = point.first
+        first = point[0]
         if start is None or first > start + occurrence or not occurrence:
             start = first
             yield point

@@ -97,7 +97,7 @@ class Counter:
         """
         self._new.clear()
         self._repeated.clear()
-        points = [*self._loaded, *self._points.values()]
+        points = [*self._loaded, *self._points.values()] if self._loaded else self._points.values()
         newest = max([point[1] for point in points], default=0)
         longest = max(map(len, {point[4] for point in points}), default=0)
         size = 64 + 17 * len(self._told) + (400 + 6 * longest) * len(points)
@@ -183,7 +183,7 @@ class Counter:
         found: list[Fulfilled] = []
         told: list[int] = []
         new = self._new | {begun[name] for name in self._repeated if name in begun} if begun else self._new
-        firsts = [point.first for point in points]
+        firsts = [point[0] for point in points]
         for start in starts:
             # Windows are told from the oldest on: if one is too near, it is the last.
             if told and start - told[-1] < measure.cooling and not measure.occurrence:

@@ -21,7 +21,7 @@ from policies.coordination.switches import SelfShadow
 from simulator.agenda import Due
 from simulator.replay import Replay
 
-FORMAT = 1
+FORMAT = 2
 _NAME = "replay.jsonl.gz"
 Line = list[Any]
 
@@ -79,6 +79,7 @@ def _lines(replay: Replay) -> Iterator[Line]:
     yield ["remarks", dict(replay.telemetry.told), dict(replay.telemetry.counts)]
     yield from (["node", *key, text] for key, text in nodes.states.texts())
     yield from (["touched", *key, format_time(at)] for key, at in nodes.touched.items())
+    yield from (["rack", *key, rack] for key, rack in nodes.racks.items())
     for cluster, heard in nodes.heard.items():
         yield from (["heard", cluster, instance, format_time(at)] for instance, at in heard.items())
     yield from (["run", job, sorted(instances)] for job, instances in nodes.runs.items())
@@ -104,6 +105,8 @@ def _take(replay: Replay, kind: str, *parts: Any) -> None:  # noqa: ANN401, C901
             nodes.states.keep(NodeKey(cluster, instance), text)
         case "touched", [cluster, instance, at]:
             nodes.touched[NodeKey(cluster, instance)] = parse_time(at)
+        case "rack", [cluster, instance, rack]:
+            nodes.racks[NodeKey(cluster, instance)] = rack
         case "heard", [cluster, instance, at]:
             nodes.heard.setdefault(cluster, {})[instance] = parse_time(at)
         case "run", [job, instances]:

@@ -20,9 +20,11 @@ from functions.triage.records import Record
 from functions.triage.sorting import Arrival, is_sign_of_life, sort_records
 from policies.contract.archive import ArchivedRecord
 from policies.contract.decisions import FindingsMessage
+from policies.contract.envelope import Envelope, ParsedEnvelope
 from policies.evaluator import Evaluation
 from policies.facts.snapshot import NOTHING_KNOWN
 from policies.rulebook import Rulebook
+from simulator.heartbeats import Heartbeat, Heartbeats
 from simulator.states import States
 
 KEPT = timedelta(days=14)  # how long the fleet table keeps a node that says nothing (functions/adapters/node_states.py)
@@ -36,6 +38,7 @@ class Nodes:
         """Know no node; read *facts* that policies ask for, and note *progress* of jobs."""
         self._facts = facts
         self._progress = progress
+        self._beats = Heartbeats()
         self.states = States()
         self.touched: dict[NodeKey, datetime] = {}
         self.heard: dict[str, dict[str, datetime]] = {}
@@ -46,30 +49,42 @@ class Nodes:
 
     def take(self, archived: ArchivedRecord, rulebook: Rulebook) -> Sequence[FindingsMessage]:
         """Return what coordinate is told because of *archived*."""
-        record = Record(archived.id, archived.id, archived.lane, archived.body, archived.arrived_at)
-        batch = sort_records([record])
         self.now = archived.arrived_at
         self.counts["records"] += 1
+        beat = self._beats.find(archived.body)
+        if beat and self.states.is_told(beat.node, beat.spool, beat.first_seq):
+            rack = beat.rack or (archived.place[-1] if archived.place else "")
+            self._note(beat.node, archived.arrived_at, rack, own=beat.own)
+            return ()
+        record = Record(archived.id, archived.id, archived.lane, archived.body, archived.arrived_at)
+        batch = sort_records([record])
         self.counts["rejected"] += len(batch.rejects)
         self.counts["canaries"] += len(batch.canaries)
         for key, found in batch.nodes.items():
             arrivals = placed(found, archived.place)
             told = self._judge(key, arrivals, rulebook, archived.arrived_at)
-            self._hear(key, arrivals)
+            self._hear(key, archived, arrivals, found[0].delivery.parsed)
             return told
         return ()
 
-    def _hear(self, key: NodeKey, arrivals: Sequence[Arrival]) -> None:
-        at, envelope = arrivals[0].record.arrived_at, arrivals[0].delivery.parsed.envelope
-        self.touched[key] = at
-        if envelope.node.network_path:
-            self.racks[key] = envelope.node.network_path[-1]
-        if is_sign_of_life(envelope):
-            self.heard.setdefault(key.cluster, {})[key.instance_id] = at
+    def _hear(self, key: NodeKey, archived: ArchivedRecord, arrivals: Sequence[Arrival], said: ParsedEnvelope) -> None:
+        envelope = arrivals[0].delivery.parsed.envelope
+        own = is_sign_of_life(envelope)
+        self._note(key, archived.arrived_at, _rack(envelope), own=own)
         if envelope.jobs:
             self._progress.note({key: arrivals})
+        elif not envelope.events and not said.rejected:
+            beat = Heartbeat(key, envelope.spool_id, envelope.first_seq, _rack(said.envelope), own)
+            self._beats.learn(archived.body, beat)
         if envelope.events and (job := envelope.events[0].job):
             self.runs.setdefault(job.id, set()).add(key.instance_id)
+
+    def _note(self, key: NodeKey, at: datetime, rack: str, *, own: bool) -> None:
+        self.touched[key] = at
+        if rack:
+            self.racks[key] = rack
+        if own:
+            self.heard.setdefault(key.cluster, {})[key.instance_id] = at
 
     def _judge(
         self, key: NodeKey, arrivals: Sequence[Arrival], rulebook: Rulebook, now: datetime
@@ -78,7 +93,8 @@ class Nodes:
         is_heartbeat = not envelope.events and not arrivals[0].delivery.parsed.rejected
         if is_heartbeat and self.states.is_told(key, envelope.spool_id, envelope.first_seq):
             return ()
-        facts = self._facts.of({key: arrivals}, rulebook, now)
+        asked = rulebook.asks_facts and any(map(rulebook.facts_asked, envelope.events))
+        facts = self._facts.of({key: arrivals}, rulebook, now) if asked else {}
         state = self.states.load(key)
         try:
             one = judge_node(arrivals, state, rulebook, now, facts.get(key, NOTHING_KNOWN))
@@ -101,7 +117,7 @@ class Nodes:
         counts["matches"] += one.matches
         counts["findings"] += len(one.findings)
         counts["rejected"] += len(one.rejected)
-        counts["lost"] += sum(gap.last - gap.first + 1 for gap in one.gaps)
+        counts["lost"] += sum(gap.last - gap.first + 1 for gap in one.gaps) if one.gaps else 0
         for refused in one.refused:
             counts[f"unanswered: {refused.policy}: {refused.path} {refused.reason}"] += refused.times
 
@@ -120,3 +136,8 @@ class Nodes:
             self.states.drop(key)
             self.racks.pop(key, None)
             self.heard.get(key.cluster, {}).pop(key.instance_id, None)
+
+
+def _rack(envelope: Envelope) -> str:
+    path = envelope.node.network_path
+    return path[-1] if path else ""

