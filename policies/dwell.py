@@ -129,6 +129,8 @@ class Dwell:
 
     def _forget_healthy(self, oldest: int) -> None:
         """Drop old ones, after what they ended is written down where it stands; the newest of each kind stays."""
+        if not self._healthy:
+            return
         newest = {kind: max(moment for other, moment in self._healthy if other == kind) for kind, _at in self._healthy}
         ordered = sorted(self._healthy, key=lambda one: (one[1], one[0]))
         surplus = {one for one in ordered[:-MOST_HEALTHY] if one[1] < newest[one[0]]}
@@ -154,6 +156,9 @@ class Dwell:
 
     def _pieces(self, one: Condition) -> Iterator[tuple[float, float]]:
         """Yield when *one* held: what was seen before a healthy observation is another piece than what came after."""
+        if not self._healthy and not one.ended:  # as nearly always
+            yield one.first, inf
+            return
         healthy = [moment for kind, moment in self._healthy if kind == one.kind]
         healthy += [one.ended] if one.ended else []
         between = [moment for moment in healthy if one.first <= moment < one.last]
