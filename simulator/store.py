@@ -36,7 +36,7 @@ KINDS: Mapping[str, type[Model]] = {
 }
 """Where `MemoryStore` keeps each kind of document. A test holds the two together."""
 _LENGTH_BITS = 24  # an incident has 400 KB at most
-LATELY_CLOSED = 4_000  # some 60 MB as they are; the next finding of their nodes asks for them
+LATELY_CLOSED = 1_000  # some 15 MB as they are; the next finding of their nodes asks for them
 
 
 class Shelf(dict[Key, Incident]):
