@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Mapping
+from copy import deepcopy
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,15 @@ def shipped_policies(names: frozenset[str] | None = None) -> dict[str, dict[str,
     What touches hardware or a run ships in shadow. Here it acts, as after `relight policy push policies/shipped --mode
     active`: a demo of decisions alone would show nothing.
     """
-    documents = [read_yaml(path.read_bytes()) for path in sorted(SHIPPED.glob("*.yaml"))]
-    shipped = {one["name"]: {**one, "mode": ARMED} for one in documents if isinstance(one, dict)}
-    return {name: one for name, one in shipped.items() if names is None or name in names}
+    # A file is named as its policy.
+    paths = [path for path in sorted(SHIPPED.glob("*.yaml")) if names is None or path.stem in names]
+    documents = [deepcopy(_read(path)) for path in paths]
+    return {one["name"]: {**one, "mode": ARMED} for one in documents if isinstance(one, dict)}
+
+
+@cache
+def _read(path: Path) -> object:
+    return read_yaml(path.read_bytes())
 
 
 def put_policies(aws: EmbeddedAws, table: str, documents: Mapping[str, Mapping[str, Any]]) -> None:
