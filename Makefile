@@ -18,6 +18,8 @@ export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt /et
 # CDK looks for newer versions of itself and reports usage unless told not to.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
+# Many a container forbids Python to keep what it compiled; here hundreds of processes would each compile it again.
+unexport PYTHONDONTWRITEBYTECODE
 
 COMPILE := $(UV) pip compile -q --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
