@@ -72,7 +72,7 @@ schemas: .venv/ok ## rewrite the JSON Schemas from the models
 check: lint types imports drift ## everything but the tests
 
 test: .venv/ok ## all tests that need no account
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-frameworks: build/frameworks/.ok ## the callbacks on the real Lightning and Trainer (4.5 GB, an environment of its own)
 	@build/frameworks/bin/python -m pytest -q --confcutdir=tests/frameworks -o filterwarnings=default tests/frameworks $(ARGS)

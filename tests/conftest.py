@@ -9,6 +9,9 @@ from hypothesis import settings
 
 from local.aws import model_files
 
+_HERE = Path(__file__).parent
+_LONG = {"integration", "soak"}
+
 # Before any test module makes a client: a developer's own profile must never be what a test talks to.
 for _name in [name for name in os.environ if name.startswith("AWS_")]:
     del os.environ[_name]
@@ -20,7 +23,7 @@ os.environ.update(
     AWS_SHARED_CREDENTIALS_FILE=os.devnull,
     AWS_EC2_METADATA_DISABLED="true",
     # moto's own list holds 1,300 images; reading and telling it takes a second in each test that asks for one.
-    MOTO_AMIS_PATH=str(Path(__file__).parents[1] / "local" / "aws" / "images.json"),
+    MOTO_AMIS_PATH=str(_HERE.parent / "local" / "aws" / "images.json"),
 )
 # Each test that makes a client begins with a session of its own, and that with parsing the models.
 model_files.parse_once()
@@ -28,6 +31,12 @@ model_files.parse_once()
 # Two busy cores make single examples slow; what must be fast has a benchmark.
 settings.register_profile("relight", deadline=None)
 settings.load_profile("relight")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long where several workers share the files: what is short evens out their end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: Path(item.path).relative_to(_HERE).parts[0] not in _LONG)
 
 
 @pytest.hookimpl(trylast=True)
