@@ -14,6 +14,7 @@ LARGEST_ATTRIBUTES = 1024
 LONGEST_TEXT = 200
 LARGEST_COMPONENT = 300
 MESSAGE_BYTES = 512
+_AROUND = 4  # brackets, comma and blank of a pair as JSON
 
 
 def keep(event: FaultEvent, moment: int) -> list[Any]:
@@ -62,7 +63,14 @@ def _short(attributes: dict[str, Scalar]) -> dict[str, Scalar]:
     room = LARGEST_ATTRIBUTES
     for name, value in sorted(attributes.items()):
         text = value[:LONGEST_TEXT] if isinstance(value, str) else value
-        room -= len(json.dumps([name, text]))
+        room -= _length_of(name) + _length_of(text) + _AROUND
         if room >= 0:
             kept[name] = text
     return kept
+
+
+def _length_of(value: Scalar) -> int:
+    """Return how long *value* is as JSON; what needs no escape is as long as it is, with its quotes."""
+    if isinstance(value, str) and value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+        return len(value) + 2
+    return len(json.dumps(value))

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from functions.ports.triage import NodeKey, Reject
 from functions.triage.records import Record
@@ -88,15 +89,20 @@ def check_sender(envelope: Envelope) -> None:
     node = envelope.node
     of_node = (node.instance_type, node.availability_zone, node.boot_id, node.driver_version, node.name)
     texts = (*of_node, envelope.spool_id, *node.network_path)
-    if not _CLUSTER.fullmatch(node.cluster):
+    if not _is_name(_CLUSTER, node.cluster):
         wrong = f"cluster {node.cluster[:40]!r}"
-    elif not _INSTANCE.fullmatch(node.instance_id):
+    elif not _is_name(_INSTANCE, node.instance_id):
         wrong = f"instance_id {node.instance_id[:40]!r}"
     elif max(map(len, texts)) > LONGEST_NAME or len(node.network_path) > LONGEST_PATH:
         wrong = "one of its names is too long, which"
     else:
         return
     raise BadInputError(f"the sender's {wrong} cannot be used as a key.", hint="Check the sender's settings.")
+
+
+@lru_cache(maxsize=8192)
+def _is_name(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.fullmatch(name) is not None
 
 
 def reject_record(record: Record, error: BadInputError) -> Reject:
