@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from policies.contract.events import JobRef
 from policies.contract.vocabulary import Action, Kind
 from policies.coordination.incident import incident_id
 from tests.integration.console.deployed import Deployed, Relight
@@ -17,7 +18,10 @@ def test_an_end_that_nobody_saw_coming_gets_the_policy_that_ought_to_have(
 ) -> None:
     table = deployed.outputs["PoliciesTable"]
     telling = plan(Action.RECORD, settle=0, name="telling")
-    found = finding("i-ended", policy=telling, kind=Kind.JOB_FAILED, seen=datetime.now(UTC), cluster="training")
+    run = JobRef(id="train/ended")  # of its own: what others of this folder told of a run would have foreseen its end
+    found = finding(
+        "i-ended", policy=telling, job=run, kind=Kind.JOB_FAILED, seen=datetime.now(UTC), cluster="training"
+    )
     message = findings(found)
     deployed.client("sqs").send_message(
         QueueUrl=deployed.outputs["DecisionsQueueUrl"],
@@ -31,7 +35,7 @@ def test_an_end_that_nobody_saw_coming_gets_the_policy_that_ought_to_have(
         return [each for each in runs["training"]["missed"] if each["instance"] == "i-ended"]
 
     (miss,) = eventually(missed)
-    assert (miss["job"], miss["kind"], miss["policies"]) == ("train/llm", "job.failed", [])
+    assert (miss["job"], miss["kind"], miss["policies"]) == ("train/ended", "job.failed", [])
     words = ("incident", "verdict", incident_id(found.generation, found.id)[:12])
     status, said = relight.json(*words, "missed", "--policy", POLICY, "--why", "its errors were there", "--by", "kim")
     assert (status, said["judgements"][0]["policy"], said["counts"]) == (0, POLICY, False)
