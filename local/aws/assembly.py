@@ -23,6 +23,7 @@ from local.aws.lambdas.code import CodeStore
 from local.aws.lambdas.runtime import LambdaRuntime
 from local.aws.patches import (
     dispatch,
+    dynamodb_answers,
     dynamodb_streams,
     event_source_mappings,
     events_delivery,
@@ -131,6 +132,7 @@ def _streams_and_queues(core: _Core) -> None:
     kinesis_shards.apply(core.bells)
     kinesis_template.apply()
     dynamodb_streams.apply(core.bells)
+    dynamodb_answers.apply()
     sqs_delivery.apply(core.bells)
     sqs_sending.apply()
     sqs_template.apply()
