@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of every later search for garbage: it stays to the end."""
+    """Leave what was imported out of every later search for garbage: it stays to the end. DynamoDB answers sooner."""
+    if "moto.core.serialize" in sys.modules:  # else nobody needs it, and it takes long to load
+        from local.aws.patches import dynamodb_answers  # noqa: PLC0415 - as above
+
+        dynamodb_answers.apply()
     gc.collect()
     gc.freeze()
