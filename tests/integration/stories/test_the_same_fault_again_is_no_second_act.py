@@ -74,7 +74,8 @@ def test_a_back_test_on_the_archive_tells_it_again(cluster: LocalCluster, told: 
     story, _fault = told
     archive = S3Archive(cluster.aws.client("s3"), cluster.outputs["ArchiveBucket"])
     asked = Asked(archive, "the archive", time_scale=cluster.time_scale)
-    story.wait(lambda: is_archived(asked, story), "the archive does not have all of it", seconds=150)
+    # Each look reads the whole archive from the server that also has to write it.
+    cluster.wait_for(lambda: is_archived(asked, story), 150, "the archive does not have all of it", every=2.0)
     report = backtest(asked, read_past(asked))
     incidents = cluster.incidents()
     assert report.told.bad == []
