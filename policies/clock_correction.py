@@ -37,6 +37,14 @@ class ClockCorrection:
             age = OLDEST_MS
         return self._sent - age + self.offset
 
+    def began_ms(self, moment: int, observed_at: datetime, first_observed_at: datetime) -> int:
+        """Return when what was seen at *moment* (`moment_ms` of *observed_at*) began, in epoch milliseconds.
+
+        It had lasted until then, or until it was sent: a clock that was set back in between makes nothing last longer.
+        """
+        lasted = min(to_ms(observed_at), self._sent) - to_ms(first_observed_at)
+        return moment - max(lasted, 0)
+
 
 def to_ms(moment: datetime) -> int:
     """Return epoch milliseconds."""

@@ -7,7 +7,6 @@ count, and a person to see. It must not count.
 from collections.abc import Iterable
 from datetime import datetime
 
-from policies.clock_correction import to_ms
 from policies.contract.decisions import Contribution, Contributions, WideRule
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import LONGEST_WORD, FaultEvent, brief_attributes, cut_message
@@ -23,16 +22,16 @@ def contribute(
     scope: str,
     event: FaultEvent,
     node: NodeIdentity,
-    moment: int,
+    lasted: tuple[int, int],
     arrived_at: datetime,
     distinct: str,
     same: str = "",
 ) -> Contribution:
-    """Return what *event*, which happened at *moment* (ms, corrected), adds to *rule*'s count in *scope*.
+    """Return what *event*, which *lasted* from one moment (ms, corrected) to the other, adds to the count in *scope*.
 
     It counts with others that agree in *same*.
     """
-    lasted = max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
+    since, moment = lasted
     return Contribution.model_construct(
         id=stable_id("contribution", rule.plan.name, scope, node.instance_id, event.id),
         event_id=event.id,
@@ -42,7 +41,7 @@ def contribute(
         severity=event.severity,
         source=event.source,
         moment_ms=moment,
-        since_ms=moment - lasted,
+        since_ms=since,
         queued_at=arrived_at,
         count=event.count,
         distinct=distinct if len(distinct) <= LONGEST_WORD else stable_id(distinct),

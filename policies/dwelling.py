@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from policies.clock_correction import to_ms
 from policies.contract.decisions import Finding
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent
@@ -52,9 +51,9 @@ class Dwelling:
             if known is None or moment > known.moment:
                 self._heard[boot] = heard
 
-    def match(self, rule: Rule, scope: str, event: FaultEvent, moment: int, boot: str) -> None:
-        """Note that *event* meets *rule*."""
-        since = moment - max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
+    def match(self, rule: Rule, scope: str, event: FaultEvent, lasted: tuple[int, int], boot: str) -> None:
+        """Note that *event* meets *rule*: what it tells *lasted* from one moment (ms, corrected) to the other."""
+        since, moment = lasted
         condition = Condition(event.kind.value, boot[:LONGEST_BOOT], since, moment)
         name = told_before(event) or event.id
         self.state.dwell(f"{rule.name}|{scope}").match(name, condition, rule.revision, keep(event, moment))

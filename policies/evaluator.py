@@ -11,7 +11,7 @@ from datetime import datetime
 
 from policies.alike import value_of, with_value
 from policies.cancelling import Cancelling
-from policies.clock_correction import ClockCorrection, to_ms
+from policies.clock_correction import ClockCorrection
 from policies.contract.decisions import Contribution, Contributions, Finding, WideRule
 from policies.contract.envelope import ParsedEnvelope, RejectedEvent
 from policies.contract.events import FaultEvent
@@ -114,12 +114,14 @@ class _Work:
     repeats: int = 0
     matches: int = 0
     newest: int = 0
+    clock: ClockCorrection = field(init=False)  # of the envelope under way
 
     def take(self, index: int, delivery: Delivery) -> None:
         envelope = delivery.parsed.envelope
         spool = self.state.spool(envelope.spool_id)
         spool.last_heard = max(spool.last_heard, int(delivery.arrived_at.timestamp()))
-        moment_of = ClockCorrection(envelope.sent_at, delivery.arrived_at).moment_ms
+        self.clock = ClockCorrection(envelope.sent_at, delivery.arrived_at)
+        moment_of = self.clock.moment_ms
         node, arrived_at, is_new = NodeFacts(envelope.node, self.snapshot), delivery.arrived_at, spool.take
         moments: list[int] = []
         for event in envelope.events:
@@ -181,7 +183,7 @@ class _Work:
             self._contribute(rule, rule.wide, event, node, moment, arrived_at)
             return
         if rule.dwell:
-            self.dwelling.match(rule, scope, event, moment, node.identity.boot_id)
+            self.dwelling.match(rule, scope, event, (self._began(event, moment), moment), node.identity.boot_id)
             return
         distinct = "" if rule.distinct is None else rule.distinct(event, node)
         if distinct is None:
@@ -200,8 +202,7 @@ class _Work:
         if repeated is None:
             counter.add(rule.measure, moment, event.count, event.id, name)
         else:
-            since = moment - max(to_ms(event.observed_at) - to_ms(event.first_observed_at), 0)
-            counter.repeat(Lasting(repeated, moment, moment, since, name))
+            counter.repeat(Lasting(repeated, moment, moment, self._began(event, moment), name))
         matched = self.matched.get(key)
         if matched is None:
             matched = self.matched[key] = Matched(rule, scope, event, moment, node.identity, arrived_at)
@@ -209,6 +210,9 @@ class _Work:
             matched.event, matched.moment, matched.node, matched.queued_at = event, moment, node.identity, arrived_at
         if event.message and event.message not in matched.messages:
             keep_message(matched, event.message)
+
+    def _began(self, event: FaultEvent, moment: int) -> int:
+        return self.clock.began_ms(moment, event.observed_at, event.first_observed_at)
 
     def _contribute(
         self, rule: Rule, wide: WideRule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime
@@ -226,7 +230,8 @@ class _Work:
             self.refused[rule.name, "count.same", "", "is not there"] += 1
             return
         name = "/".join(distinct) if isinstance(distinct, list) else str(distinct)
-        entry = contribute(wide, scope, event, node.identity, moment, arrived_at, name, value)
+        lasted = (self._began(event, moment), moment)
+        entry = contribute(wide, scope, event, node.identity, lasted, arrived_at, name, value)
         self.contributions.setdefault((rule.name, scope), (wide, []))[1].append(entry)
 
     def conclude(self, before: str | WarmState, now: datetime, *, was_unreadable: bool) -> Evaluation:
