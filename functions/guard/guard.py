@@ -83,7 +83,7 @@ class Guard:
         if standing.mend and standing.head:
             self.telemetry.count("PoliciesMended")
             self.telemetry.warn("what is in force was changed by hand", policy=name, revision=standing.revision)
-            self.notices.tell(telling.mended(standing.head, self.clock()))
+            self.notices.tell(telling.mended(standing.head, standing.mend, self.clock()))
             self.store.restore(standing.head)
         return standing
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from functions.ports.policies import DELETED, BrokenItemError, Head, Heading, PolicyStore
+from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import canonical, fingerprint
 
@@ -28,11 +29,15 @@ def is_sound(head: Head) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is in force (None: nothing), and its line of the listing. ``mend``: its items have to be written anew."""
+    """What is in force (None: nothing), and its line of the listing.
+
+    ``mend`` is "" when its items are as they should be; else they have to be written anew, and it tells this damage
+    from others: it is the same as long as nothing is written.
+    """
 
     head: Head | None = None
     listed: Heading | None = None
-    mend: bool = False
+    mend: str = ""
 
     @property
     def revision(self) -> int:
@@ -51,13 +56,15 @@ def standing_of(store: PolicyStore, name: str) -> Standing:
     if head is None and listed is None and not broken and not spoiled:
         return Standing()
     kept = _revision(store, name, head.revision) if head else None
+    damage = stable_id("damage", name, listed, spoiled, head, broken, kept)
     if head and is_sound(head):
         if kept and kept.is_same(head):
-            return Standing(head, listed, mend=spoiled or (listed is not None and listed.revision > head.revision))
+            leads = listed is not None and listed.revision > head.revision
+            return Standing(head, listed, mend=damage if spoiled or leads else "")
         if (kept is None or not is_sound(kept)) and listed == heading_of(head):
-            return Standing(head, listed, mend=True)  # it is the revision that was changed
+            return Standing(head, listed, mend=damage)  # it is the revision that was changed
     best = _best(name, store.revisions(name), listed)
-    return Standing(best, heading_of(best), mend=True)
+    return Standing(best, heading_of(best), mend=damage)
 
 
 def _best(name: str, revisions: Sequence[Head], listed: Heading | None) -> Head:

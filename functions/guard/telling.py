@@ -38,11 +38,17 @@ def deleted(head: Head, at: datetime) -> Notice:
     return _notice("deleted", head.name, at, (head.revision, head.hash), text=text, detail={"revision": head.revision})
 
 
-def mended(head: Head, at: datetime) -> Notice:
-    """Return the notice that somebody changed by hand what only the guard writes; *head* is in force again."""
+def mended(head: Head, damage: str, at: datetime) -> Notice:
+    """Return the notice that somebody changed by hand what only the guard writes; *head* is in force again.
+
+    A look that failed before it had put the *damage* right is repeated, within minutes: that is no second notice.
+    Whoever does the same on another day is told of again.
+    """
     now = f"Revision {head.revision} ({head.mode}) is in force again"
     text = f"{head.name}: what is in force was changed by hand, where nobody judges it. {now}. Edit its item `live`."
-    return _notice("mended", head.name, at, (head.revision, at), text=text, detail={"revision": head.revision})
+    return _notice(
+        "mended", head.name, at, (head.revision, damage, at.date()), text=text, detail={"revision": head.revision}
+    )
 
 
 def switched(live: Mapping[str, Any], verdict: Mapping[str, Any], at: datetime) -> Notice:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from functions.ports.policies import BrokenItemError, Head, Heading
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
+from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import canonical, fingerprint
 from tests.tools.envelopes import NOW, shipped_documents
@@ -23,6 +25,7 @@ class Table(MemoryPolicies):
     """``unreadable``: that head is no head any more."""
 
     unreadable = False
+    refuses = 0  # so many times it takes no restored head
 
     def head(self, name: str) -> Head | None:
         if self.unreadable:
@@ -30,14 +33,19 @@ class Table(MemoryPolicies):
         return super().head(name)
 
     def restore(self, head: Head) -> None:
+        if self.refuses:
+            self.refuses -= 1
+            raise DependencyError("the table does not answer.", hint="Try again.")
         super().restore(head)
         self.unreadable = False
 
 
 class Desk:
+    now = NOW
+
     def __init__(self) -> None:
         self.table, self.telemetry, self.notices = Table(), MemoryTelemetry(), MemoryNotices()
-        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: NOW)
+        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: self.now)
         for priority in (1, 2):
             self.table.put_live({**DOCUMENT, "priority": priority})
             self.guard.look_at(NAME)
@@ -86,6 +94,31 @@ def test_what_is_in_force_again_is_what_the_guard_accepted(harm: Callable[[Desk]
     assert [each.kind for each in desk.notices.told.values()] == ["mended"]
     desk.guard.look_at(NAME)
     assert desk.telemetry.counts["PoliciesMended"] == 1
+
+
+@pytest.mark.parametrize("harm", [forget, unreadable, lambda desk: desk.change(mode=PolicyMode.OFF)])
+def test_a_damage_that_could_not_be_put_right_at_once_is_told_once(harm: Callable[[Desk], None]) -> None:
+    desk = Desk()
+    harm(desk)
+    desk.table.refuses = 2
+    for _try in range(2):
+        with pytest.raises(DependencyError):
+            desk.guard.look_at(NAME)
+        desk.now += timedelta(seconds=70)
+    desk.guard.look_at(NAME)
+    assert [each.kind for each in desk.notices.told.values()] == ["mended"]
+    desk.change(document="other junk")
+    desk.guard.look_at(NAME)
+    assert len(desk.notices.told) == 2
+
+
+def test_whoever_does_the_same_on_another_day_is_told_of_again() -> None:
+    desk = Desk()
+    for _day in range(2):
+        desk.change(mode=PolicyMode.OFF)
+        desk.guard.look_at(NAME)
+        desk.now += timedelta(days=1)
+    assert [each.kind for each in desk.notices.told.values()] == ["mended", "mended"]
 
 
 @pytest.mark.parametrize(
