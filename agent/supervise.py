@@ -7,7 +7,8 @@ source does.
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
 from agent.vitals import Vitals
 
@@ -43,23 +44,33 @@ def keep_running(name: str, run: Callable[[threading.Event], None], stop: thread
     """Call *run* until *stop*; after a failure again, at first soon."""
     wait = _FIRST_SECONDS
     failures = _Failures(name)
+    failed = False
     vitals.running(name)
     while not stop.is_set():
         began = time.monotonic()
-        well = threading.Timer(_GOES_ON_SECONDS, vitals.recovered, (name,))
-        well.daemon = True
-        well.start()
         try:
-            run(stop)
+            with _recovering(name, vitals) if failed else nullcontext():
+                run(stop)
         except BaseException as error:  # noqa: BLE001 - whatever it is, SystemExit too: the others go on, this tries again
             if time.monotonic() - began > _RAN_WELL_SECONDS:
                 wait = _FIRST_SECONDS
             failures.tell(error, wait)
             vitals.failing(name, f"{type(error).__name__}: {error}")
-        finally:
-            well.cancel()
+            failed = True
         stop.wait(wait)
         wait = min(_LONGEST_SECONDS, wait * 2)
+
+
+@contextmanager
+def _recovering(name: str, vitals: Vitals) -> Iterator[None]:
+    """Say that *name* is well again once it has gone on for a while."""
+    well = threading.Timer(_GOES_ON_SECONDS, vitals.recovered, (name,))
+    well.daemon = True
+    well.start()
+    try:
+        yield
+    finally:
+        well.cancel()
 
 
 def start(name: str, run: Callable[[threading.Event], None], stop: threading.Event, vitals: Vitals) -> threading.Thread:

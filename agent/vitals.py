@@ -39,10 +39,9 @@ class Vitals:
 
     def recovered(self, name: str) -> None:
         """Say that *name*, if it was failing, has gone on for a while."""
-        with self._lock:
-            failing = name in self._sources and self._sources[name].state == "failing"
-        if failing:
-            self.running(name)
+        with self._lock:  # one lock for both: who fails in between is not well
+            if name in self._sources and self._sources[name].state == "failing":
+                self._set(name, "running", "")
 
     def absent(self, name: str, reason: str) -> None:
         """Say that there is nothing here for *name* to read, and why."""
@@ -80,12 +79,15 @@ class Vitals:
 
     def _put(self, name: str, state: str, note: str) -> None:
         with self._lock:
-            before = self._sources.get(name, Vital(name))
-            if before.state == state and before.note == note and state != "failing":
-                return
-            failures = before.failures + (state == "failing")
-            since = before.since if before.state == state else self._ticks()
-            self._sources[name] = replace(before, state=state, note=note, since=since, failures=failures)
+            self._set(name, state, note)
+
+    def _set(self, name: str, state: str, note: str) -> None:
+        before = self._sources.get(name, Vital(name))
+        if before.state == state and before.note == note and state != "failing":
+            return
+        failures = before.failures + (state == "failing")
+        since = before.since if before.state == state else self._ticks()
+        self._sources[name] = replace(before, state=state, note=note, since=since, failures=failures)
 
     def _change(self, name: str, **fields: float | None) -> None:
         with self._lock:

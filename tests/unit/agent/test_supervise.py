@@ -50,6 +50,21 @@ def test_the_same_failure_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: 
     assert [record.message for record in caplog.records] == ["source cannot be read"] * 2
 
 
+def test_a_source_that_never_failed_costs_no_second_thread() -> None:
+    stop, named = threading.Event(), threading.Event()
+
+    def run(stop: threading.Event) -> None:
+        named.set()
+        stop.wait(10)
+
+    before = set(threading.enumerate())
+    thread = supervise.start("kernel_log", run, stop, Vitals(time.monotonic))
+    assert named.wait(10)
+    assert set(threading.enumerate()) - before == {thread}
+    stop.set()
+    thread.join(5)
+
+
 def test_a_log_line_is_one_json_object_with_what_was_given() -> None:
     record = logging.makeLogRecord(
         {"name": "agent", "levelname": "WARNING", "msg": "lane %s", "args": ("x",), "tries": 3, "created": 0.5}
