@@ -4,6 +4,7 @@ Decides whether a document is a policy that can be put into force: its fields, i
 must not know where the document is kept.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,22 @@ def load_text(text: str | bytes, *, try_examples: bool = True, most: int = MOST_
     if not isinstance(document, Mapping):
         return [Problem.of("", "is no mapping of fields.", "Begin with `name: ...`, one field a line.")]
     return load_document(document, try_examples=try_examples, most=most)
+
+
+def load_stored(text: str) -> Loaded:
+    """Return the policy in the JSON *text* of an accepted revision; its examples were tried when it was accepted.
+
+    Somebody may have edited it by hand since: whatever it holds must not stop the other policies.
+    """
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        return [
+            Problem.of("", "the head's document is no JSON object.", "Edit the live item: the guard writes the head.")
+        ]
+    return load_document(fields, try_examples=False)
 
 
 def load_document(document: Mapping[Any, Any], *, try_examples: bool = True, most: int = MOST_PROBLEMS) -> Loaded:

@@ -85,12 +85,13 @@ class Report:
 
 @dataclass(frozen=True)
 class Past:
-    """What the archive holds of a period beside its records."""
+    """What the archive holds of a period beside its records. ``told`` is of reading that."""
 
     since: datetime
     until: datetime
     revisions: Revisions
     recorded: Recorded
+    told: Told = field(default_factory=Told)
 
 
 def read_past(asked: Asked) -> Past:
@@ -102,21 +103,23 @@ def read_past(asked: Asked) -> Past:
     until = asked.until or _end_of(days[-1])
     if until <= since:
         raise BadInputError("the period ends before it begins.", hint="Give --from and --to, in UTC.")
+    told = Told()
     return Past(
         since,
         until,
-        Revisions.of(_happenings(asked.reader, POLICIES, until)),
-        Recorded.of(_happenings(asked.reader, INCIDENTS, None)),
+        Revisions.of(_happenings(asked.reader, POLICIES, until, told)),
+        Recorded.of(_happenings(asked.reader, INCIDENTS, None, told)),
+        told,
     )
 
 
-def _happenings(reader: ArchiveReader, family: str, until: datetime | None) -> Iterator[Happening]:
+def _happenings(reader: ArchiveReader, family: str, until: datetime | None, told: Told) -> Iterator[Happening]:
     """Yield all there is until then: what was in force at the beginning was put into force long before."""
     days = reader.days(family)
     if not days:
         return iter(())
     end = _end_of(days[-1])
-    return read_happenings(reader, family, datetime.combine(days[0], time(), UTC), min(until or end, end), Told())
+    return read_happenings(reader, family, datetime.combine(days[0], time(), UTC), min(until or end, end), told)
 
 
 def _end_of(day: date) -> datetime:
@@ -136,6 +139,7 @@ def backtest(asked: Asked, past: Past, progress: Progress = lambda _name, _share
         before, _end = _replayed(asked, past, past.revisions.newest(), "current", Told(), progress)
     else:
         before = _as_it_was(past, after.nodes_of, end)
+    told.join(past.told)
     return Report(
         past.since,
         past.until,

@@ -41,12 +41,13 @@ class Rehearsed:
 
 @dataclass
 class Recorded:
-    """All that was recorded. ``unreadable`` counts documents that this version cannot read."""
+    """All that was recorded."""
 
     rungs: dict[tuple[str, Rung, int], Rehearsed] = field(default_factory=dict)
     _begun: set[tuple[str, Rung, int]] = field(default_factory=set)
     _over: set[str] = field(default_factory=set)
-    unreadable: int = 0
+    _unread: int = 0
+    _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
     @classmethod
@@ -64,7 +65,7 @@ class Recorded:
         """Keep the newest version, small: an archive has as many incidents as there were faults."""
         name, version = document.get("id"), document.get("version")
         if not isinstance(name, str) or not isinstance(version, int):
-            self.unreadable += 1
+            self._unread += 1
             return
         if version > self._documents.get(name, (0, b""))[0]:
             self._documents[name] = (version, zlib.compress(json.dumps(document).encode(), 1))
@@ -77,7 +78,7 @@ class Recorded:
         try:
             act = ActRecord.model_validate_json(json.dumps(document))
         except ValueError:
-            self.unreadable += 1
+            self._unread += 1
             return
         key = (act.incident, act.rung, act.turn)
         self._begun.add(key)
@@ -99,11 +100,16 @@ class Recorded:
 
     def incidents(self) -> Iterator[Incident]:
         """Yield each incident as it stood last, one at a time."""
-        for _version, kept in self._documents.values():
+        for name, (_version, kept) in self._documents.items():
             try:
                 yield Incident.model_validate_json(zlib.decompress(kept))
             except ValueError:
-                self.unreadable += 1
+                self._broken.add(name)
+
+    @property
+    def unreadable(self) -> int:
+        """How many documents this version cannot read; of incidents once they were asked for."""
+        return self._unread + len(self._broken)
 
     def answers(self) -> list[Told]:
         """Return what persons answered, in the order of time."""

@@ -4,7 +4,7 @@ Decides what an incident or a node is explained by: the policies in force, the s
 It must not print or write.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -29,11 +29,10 @@ from policies.explain.known import Known
 from policies.explain.limits import LimitStanding, limit_standings
 from policies.explain.trust import TrustStanding, trust_standing
 from policies.explain.verdicts import Outcome, Verdict
-from policies.loader import load_document
+from policies.loader import load_stored
 from policies.model import Policy
 from policies.rulebook import AcceptedPolicy
 from policies.scopes import WIDE, scope_key
-from policies.yaml_text import read_yaml
 
 MOST_EVENTS = 8
 
@@ -149,8 +148,7 @@ def in_force(heads: PolicyHeads) -> Sequence[AcceptedPolicy]:
     known = heads.heads([heading.name for heading in headings])
     for heading in headings:
         head = known.get(heading.name)
-        document = read_yaml(head.document) if head else None
-        loaded = load_document(document, try_examples=False) if isinstance(document, Mapping) else None
+        loaded = load_stored(head.document) if head else None
         if head and isinstance(loaded, Policy):
             mode = PolicyMode.OFF if head.mode is PolicyMode.OFF else loaded.mode
             found.append(AcceptedPolicy(loaded.model_copy(update={"mode": mode}), head.revision, head.hash))

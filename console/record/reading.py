@@ -21,13 +21,12 @@ from policies.contract.envelope import CANARY_NODE, NodeIdentity, ParsedEnvelope
 from policies.contract.errors import BadInputError
 from policies.coordination.incident import Incident
 from policies.evaluator import Delivery
-from policies.loader import load_document, load_text
+from policies.loader import load_stored, load_text
 from policies.model import Policy
 from policies.recording.choosing import of_the_same, period_of
 from policies.recording.noted import noted
 from policies.recording.sightings import Sighting, sightings_of
 from policies.windows import LATENESS_MS
-from policies.yaml_text import read_yaml
 from simulator.archive.period import read_happenings, read_records
 from simulator.archive.reading import Told
 from simulator.in_force import Revisions
@@ -40,13 +39,17 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Sources:
-    """Where to look. ``archive`` is None without --events; ``account`` connects to the stack once it is asked."""
+    """Where to look. ``archive`` is None without --events; ``account`` connects to the stack once it is asked.
+
+    ``told`` is what became of reading the archive.
+    """
 
     archive: ArchiveReader | None
     account: Callable[[], Account]
     days: int
     policies: Path | None = None
     file: Path | None = None
+    told: Told = field(default_factory=Told)
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,14 @@ def gather(sources: Sources, wanted: str, name: str = "") -> Material:
         mine = list(noted(incident, policy.name)) or list(noted(incident))
         return Material(incident, policy, mine, [incident.node])
     nodes: dict[str, NodeIdentity] = {incident.node.instance_id: incident.node}
-    told, (since, until) = Told(), period_of(incident, policy)
-    deliveries = _deliveries(sources.archive, since, until + _LATE, told, nodes)
+    since, until = period_of(incident, policy)
+    deliveries = _deliveries(sources.archive, since, until + _LATE, sources.told, nodes)
     near = (one for one in sightings_of(deliveries) if since <= one.moment <= until)
     seen = of_the_same(incident, policy, near)
     if not seen:
         hint = "Without --events the incident's own notes are taken; `relight archive stats` says what there is."
         raise BadInputError(f"the archive tells of nothing on its nodes from {since:%Y-%m-%d %H:%M:%S} on.", hint=hint)
-    return Material(incident, policy, seen, list(nodes.values()), told.wrong)
+    return Material(incident, policy, seen, list(nodes.values()), sources.told.wrong)
 
 
 def _deliveries(
@@ -104,17 +107,17 @@ def _deliveries(
 
 def _incident(sources: Sources, wanted: str) -> Incident:
     archive = sources.archive
-    found = _archived(archive, wanted, sources.days) if archive else []
+    found = _archived(archive, sources, wanted) if archive else []
     if len(found) > 1:
         ids = ", ".join(each.id[:12] for each in found[:MOST_NAMED])
         raise IncidentError(f"{len(found)} incidents have ids like {wanted!r}: {ids}.", hint="Give more of the id.")
     return found[0] if found else find_one(as_parts(sources.account()), wanted, sources.days)
 
 
-def _archived(archive: ArchiveReader, wanted: str, days: int) -> list[Incident]:
-    """Return the incidents in the last *days* of the archive whose ids begin with *wanted*, as they ended."""
-    since, until = _span(archive, days)
-    happenings = read_happenings(archive, INCIDENTS, since, until, Told())
+def _archived(archive: ArchiveReader, sources: Sources, wanted: str) -> list[Incident]:
+    """Return the incidents in the last days of the archive whose ids begin with *wanted*, as they ended."""
+    since, until = _span(archive, sources.days)
+    happenings = read_happenings(archive, INCIDENTS, since, until, sources.told)
     mine = (each for each in happenings if str(each.document.get("id", "")).startswith(wanted))
     return list(Recorded.of(mine).incidents()) if wanted else []
 
@@ -156,13 +159,12 @@ def _in_files(files: Sequence[Path]) -> list[Policy]:
 def _in_force(sources: Sources) -> list[Policy]:
     if sources.archive is not None:
         since, until = _span(sources.archive, None)
-        heads = Revisions.of(read_happenings(sources.archive, POLICIES, since, until, Told())).newest()
+        heads = Revisions.of(read_happenings(sources.archive, POLICIES, since, until, sources.told)).newest()
         if heads:
             return [policy for policy in map(_of_head, heads) if policy]
     return [each.policy for each in in_force(sources.account().heads)]
 
 
 def _of_head(head: Head) -> Policy | None:
-    document = read_yaml(head.document)
-    loaded = load_document(document, try_examples=False) if isinstance(document, dict) else None
+    loaded = load_stored(head.document)
     return loaded if isinstance(loaded, Policy) else None

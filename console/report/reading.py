@@ -17,11 +17,10 @@ from policies.contract.decisions import PolicyPlan
 from policies.contract.errors import BadInputError
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident
-from policies.loader import load_document
+from policies.loader import load_stored
 from policies.model import Policy
 from policies.shadow.cases import AFTERWARDS
 from policies.shadow.report import Report, report_of
-from policies.yaml_text import read_yaml
 from simulator.archive.period import read_happenings
 from simulator.archive.reading import Told
 from simulator.in_force import Revisions
@@ -47,19 +46,19 @@ def of_stack(account: Account, wish: Wish) -> Report:
     return report_of(incidents, in_shadow(account.heads, account.switches), since, until)
 
 
-def of_archive(archive: ArchiveReader, wish: Wish) -> Report:
+def of_archive(archive: ArchiveReader, wish: Wish, wrong: Told) -> Report:
     """Return the report on the last days that *archive* has, and on the policies as they stood when it ended.
 
-    BadInputError when there is nothing in it.
+    *wrong* hears of what cannot be read. BadInputError when there is nothing in it.
     """
     days = last_days(archive, None)
     if not days:
         raise BadInputError("the archive is empty.", hint="Name the folder that holds incidents/ and policies/.")
     first, end = datetime.combine(days[0], time.min, UTC), datetime.combine(days[-1], time.min, UTC) + _DAY
     since = end - timedelta(days=wish.days)
-    told = list(read_happenings(archive, INCIDENTS, max(first, since - AFTERWARDS), end, Told()))
+    told = list(read_happenings(archive, INCIDENTS, max(first, since - AFTERWARDS), end, wrong))
     until = max((each.at for each in told), default=end) + _MOMENT
-    happened = list(read_happenings(archive, POLICIES, first, end, Told()))
+    happened = list(read_happenings(archive, POLICIES, first, end, wrong))
     return report_of(list(Recorded.of(told).incidents()), _in_shadow(happened), since, until)
 
 
@@ -67,8 +66,7 @@ def _in_shadow(happened: Sequence[Happening]) -> Mapping[str, PolicyPlan]:
     by_themselves = _by_themselves(happened)
     found = {}
     for head in Revisions.of(happened).newest():
-        document = read_yaml(head.document)
-        loaded = load_document(document, try_examples=False) if isinstance(document, Mapping) else None
+        loaded = load_stored(head.document)
         shadowed = head.mode is PolicyMode.SHADOW or head.name in by_themselves
         if isinstance(loaded, Policy) and head.mode is not PolicyMode.OFF and shadowed:
             found[head.name] = loaded.plan(head.revision)

@@ -1,6 +1,7 @@
 """Makes the report as it was asked for and prints it. It must not read tables itself."""
 
 import argparse
+import sys
 
 from console.report.reading import Wish, of_archive, of_stack
 from console.report.screen import print_json, print_table, print_text
@@ -11,8 +12,14 @@ def run(args: argparse.Namespace) -> int:
     """Do what *args* ask; AWS is asked unless an archive is named."""
     if args.events:
         from console.archive.whereabouts import reader_of
+        from simulator.archive.reading import Told
 
-        return show(of_archive(reader_of(args.events, args.region), Wish(args.days)), args)
+        wrong = Told()
+        report = of_archive(reader_of(args.events, args.region), Wish(args.days), wrong)
+        if wrong.wrong:
+            told = f"{wrong.wrong} lines or objects could not be read; `relight archive stats` names them."
+            print(f"relight policy: {told}", file=sys.stderr)
+        return show(report, args)
     from console.policy.account import connect
 
     return show(of_stack(connect(args.stack, args.region), Wish(args.days)), args)

@@ -3,15 +3,14 @@
 It must not judge what they found.
 """
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Protocol
 
 from functions.ports.policies import Head, PolicyHeads
 from policies.contract.decisions import PolicyPlan
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import Switches
-from policies.loader import load_document
+from policies.loader import load_stored
 from policies.model import Policy
 
 
@@ -37,9 +36,5 @@ def in_shadow(heads: PolicyHeads, switches: Switchboard) -> dict[str, PolicyPlan
 
 def _plan(head: Head) -> PolicyPlan | None:
     """Return what *head* asks for; None where this version cannot read it, or it is off."""
-    try:
-        fields = json.loads(head.document)
-    except ValueError:
-        return None
-    loaded = load_document(fields, try_examples=False) if isinstance(fields, Mapping) else None
+    loaded = load_stored(head.document)
     return loaded.plan(head.revision) if isinstance(loaded, Policy) and head.mode is not PolicyMode.OFF else None

@@ -3,16 +3,14 @@
 Decides which revisions are compiled and for how long they are kept. It must not judge policies: the guard did.
 """
 
-import json
 from collections.abc import Sequence
 
 from functions.ports.policies import Head, Heading, PolicyHeads
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
-from policies.loader import Loaded, load_document
+from policies.loader import load_stored
 from policies.model import Policy
-from policies.problems import Problem
 from policies.rulebook import AcceptedPolicy, Rulebook, compile_policies
 
 
@@ -58,7 +56,7 @@ class Rulebooks:
         return {name: self._accept(head) for name, head in heads.items()}
 
     def _accept(self, head: Head) -> AcceptedPolicy | None:
-        loaded = _read(head.document)
+        loaded = load_stored(head.document)
         if isinstance(loaded, Policy):
             return AcceptedPolicy(loaded, head.revision, head.hash)
         told = "; ".join(str(problem) for problem in loaded)
@@ -74,16 +72,3 @@ class Rulebooks:
 
 def _key(heading: Heading) -> tuple[str, int, str]:
     return heading.name, heading.revision, heading.hash
-
-
-def _read(document: str) -> Loaded:
-    """Somebody may have edited a head by hand: whatever it holds must not stop the other policies."""
-    try:
-        fields = json.loads(document)
-    except ValueError:
-        fields = None
-    if not isinstance(fields, dict):
-        return [
-            Problem.of("", "the head's document is no JSON object.", "Edit the live item: the guard writes the head.")
-        ]
-    return load_document(fields, try_examples=False)  # the guard tried them; a cold start must not

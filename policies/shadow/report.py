@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from policies.contract.catalog.instances import gpus_of
 from policies.contract.decisions import PolicyPlan
 from policies.coordination.incident import Incident
+from policies.gpu_hours import Span, gpus_or_usual, hours_in
 from policies.shadow.cases import NEEDLESS, REAL, Case, Ending, cases_of
 from policies.shadow.hits import touches
 
 RIGHT_AT_LEAST = 0.8  # below it an active policy puts itself in shadow, unless it says otherwise (`trust`)
 LONGEST_LOSS = timedelta(hours=24)
-USUAL_GPUS = 8  # of an instance type that nobody knows
 ASSUMPTIONS = (
     "what is found of one node with less than 30 minutes between is one case; a case is settled after a day",
     "nothing is known of what people do beside Relight, unless they close an incident or say what the hardware was",
@@ -123,25 +122,15 @@ def _rank(one: PolicyReport) -> tuple[int, float, int, str]:
 
 def _gpu_hours(cases: Iterable[Case], nodes: Mapping[tuple[str, str], int]) -> float:
     """Return what was lost until somebody acted; of one node or run an hour is lost once."""
-    spans: dict[tuple[str, str], list[tuple[datetime, datetime]]] = {}
+    spans: dict[tuple[str, str], list[Span]] = {}
     gpus: dict[tuple[str, str], int] = {}
     for case in cases:
         if case.lost_until is None or case.ending not in REAL or case.lost_until <= case.at:
             continue
         key = (case.cluster, case.job or case.instance)
         spans.setdefault(key, []).append((case.at, min(case.lost_until, case.at + LONGEST_LOSS)))
-        known = gpus_of(case.instance_type)
-        gpus[key] = (USUAL_GPUS if known is None else known) * nodes.get((case.cluster, case.job), 1)
-    return sum(_hours(each) * gpus[key] for key, each in spans.items())
-
-
-def _hours(spans: Sequence[tuple[datetime, datetime]]) -> float:
-    seconds, reached = 0.0, None
-    for start, end in sorted(spans):
-        begin = max(start, reached or start)
-        if end > begin:
-            seconds, reached = seconds + (end - begin).total_seconds(), end
-    return seconds / 3600
+        gpus[key] = gpus_or_usual(case.instance_type) * nodes.get((case.cluster, case.job), 1)
+    return sum(hours_in(each) * gpus[key] for key, each in spans.items())
 
 
 def _nodes_of_runs(incidents: Iterable[Incident]) -> dict[tuple[str, str], int]:

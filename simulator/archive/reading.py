@@ -28,3 +28,8 @@ class Told:
         self.wrong += 1
         if len(self.bad) < MOST_KEPT:
             self.bad.append(bad)
+
+    def join(self, other: "Told") -> None:
+        """Take over what *other* could not read."""
+        self.wrong += other.wrong
+        self.bad += other.bad[: max(MOST_KEPT - len(self.bad), 0)]

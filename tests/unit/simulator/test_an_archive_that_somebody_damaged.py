@@ -66,3 +66,20 @@ def test_a_revision_that_was_changed_by_hand_does_not_take_the_place_of_the_real
     report = asked([*TOLD, real._replace(id=f"{real.id}-forged", at=NOW, document=forged)], RECORDED)
     assert {each.difference for each in report.matters} == {Difference.SAME}
     assert report.unreadable == 1
+
+
+def test_an_incident_that_nobody_can_read_is_counted_once() -> None:
+    broken = RECORDED[0]._replace(id="x:00000001", document={**RECORDED[0].document, "id": "x", "opened_at": "never"})
+    for against in ("archive", "current"):
+        assert asked(TOLD, [*RECORDED, broken], against=against).unreadable == 1
+
+
+@pytest.mark.parametrize("family", [INCIDENTS, POLICIES])
+def test_an_object_of_another_family_that_is_cut_short_is_told(family: str) -> None:
+    archive = shelved(RECORDS, {POLICIES: TOLD, INCIDENTS: RECORDED})
+    key = next(each for each in archive.objects if each.startswith(family))
+    archive.objects[key] = archive.objects[key][:-20]
+    question = Asked(archive, "an archive", candidate=HEADS)
+    report = backtest(question, read_past(question))
+    assert report.told.wrong == len(report.told.bad) > 0
+    assert {bad.object for bad in report.told.bad} == {key}

@@ -1,0 +1,29 @@
+"""What an outage costs in GPU-hours: how many GPUs a type of instance has, and how long spans of time last together.
+
+It must not know what was lost, or prices.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from policies.contract.catalog.instances import gpus_of
+
+USUAL_GPUS = 8  # of an instance type that nobody knows: most that train have eight
+Span = tuple[datetime, datetime]
+
+
+def gpus_or_usual(instance_type: str) -> int:
+    """Return how many GPUs an instance of this type has, USUAL_GPUS where that is not known."""
+    known = gpus_of(instance_type)
+    return USUAL_GPUS if known is None else known
+
+
+def hours_in(spans: Iterable[Span]) -> float:
+    """Return for how many hours at least one of *spans* lasts."""
+    seconds, reached = 0.0, None
+    for start, end in sorted(spans):
+        begin = start if reached is None or start > reached else reached
+        if end > begin:
+            seconds += (end - begin).total_seconds()
+            reached = end
+    return seconds / 3600
