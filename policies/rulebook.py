@@ -3,7 +3,7 @@
 Decides how a policy is made ready for thousands of events a second. It must not know where policies are kept.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +70,7 @@ class Rulebook:
     horizons: Mapping[str, int]  # policy name -> how long (ms) what it counted may still matter
     lasting: Mapping[str, Rule]  # those with `for`, by name
     _xids: frozenset[int]
-    _cache: dict[tuple[Kind, int | None], Candidates] = field(default_factory=dict, repr=False)
+    _cache: dict[Kind | int, Candidates] = field(default_factory=dict, repr=False)
     _dwelling: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
     asks_path: bool = False  # one of them does
     asks_facts: bool = False  # one of them does
@@ -78,30 +78,30 @@ class Rulebook:
     _cancelled: dict[Kind, Candidates] = field(default_factory=dict, repr=False)
     _news: dict[Kind, bool] = field(default_factory=dict, repr=False)
     _healed: dict[Kind, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
-    _facts: dict[int, frozenset[str]] = field(default_factory=dict, repr=False)
+    _facts: dict[Kind | int, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def candidates(self, event: FaultEvent) -> Candidates:
         """Return the rules that *event* may meet."""
-        kind = event.kind
-        xid: int | None = None
-        if kind is Kind.GPU_XID:
-            value = event.attributes.get("xid")
-            if type(value) is int:
-                xid = value if value in self._xids else _ANY_OTHER
-        key = (kind, xid)
+        key = self._sort_of(event)
         found = self._cache.get(key)
         if found is None:
-            found = self._cache[key] = self._narrow(kind, xid)
+            found = self._cache[key] = self._narrow(key)
         return found
 
+    def concerned(self, event: FaultEvent) -> Iterator[Rule]:
+        """Yield the rules that *event* may meet, and those whose reason it may take away."""
+        for rule, _rest in self.candidates(event):
+            yield rule
+        for rule, _rest in self.cancelled_by(event.kind):
+            yield rule
+
     def facts_asked(self, event: FaultEvent) -> frozenset[str]:
-        """Return the documents that the rules which *event* may meet ask for facts, by name."""
-        candidates = self.candidates(event)
-        found = self._facts.get(id(candidates))  # one tuple for each kind and Xid, kept as long as this
+        """Return the documents that the rules which *event* concerns ask for facts, by name."""
+        key = self._sort_of(event)
+        found = self._facts.get(key)
         if found is None:
-            cancelled = self.cancelled_by(event.kind) if self.may_end else ()
-            asked = (rule.asks_facts for rule, _rest in (*candidates, *cancelled))
-            found = self._facts[id(candidates)] = frozenset[str]().union(*asked)
+            asked = (rule.asks_facts for rule in self.concerned(event))
+            found = self._facts[key] = frozenset[str]().union(*asked)
         return found
 
     def dwelling(self, kind: Kind) -> Sequence[Rule]:
@@ -138,8 +138,17 @@ class Rulebook:
             found = self._healed[kind] = tuple(may)
         return found
 
-    def _narrow(self, kind: Kind, xid: int | None) -> Candidates:
-        known: dict[str, Any] = {KIND: kind.value} if xid is None else {KIND: kind.value, XID: xid}
+    def _sort_of(self, event: FaultEvent) -> Kind | int:
+        """Return what all events share that may meet the same rules: the Xid that rules name, else the kind."""
+        kind = event.kind
+        if kind is Kind.GPU_XID:
+            value = event.attributes.get("xid")
+            if type(value) is int:
+                return value if value in self._xids else _ANY_OTHER
+        return kind
+
+    def _narrow(self, sort: Kind | int) -> Candidates:
+        known: dict[str, Any] = {KIND: sort.value} if isinstance(sort, Kind) else {KIND: Kind.GPU_XID.value, XID: sort}
         left = ((rule, rule.when.discharge(known)) for rule in self.rules if not _is_excepted(rule, known))
         return tuple((rule, None if rest.is_settled else rest) for rule, rest in left if rest is not None)
 
@@ -180,7 +189,8 @@ def _horizon(rule: Rule) -> int:
 def _rule(accepted: AcceptedPolicy) -> Rule:
     policy, count = accepted.policy, accepted.policy.count
     plan = policy.plan(accepted.revision)
-    facts = _facts(policy)
+    asked = _members(policy.when, policy.unless, policy.cancel_when)
+    facts = tuple(sorted(asked & FACTS.keys()))
     return Rule(
         name=policy.name,
         revision=accepted.revision,
@@ -199,7 +209,7 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
         same=None if count.same is None else reader_of(count.same),
         dwell=round((policy.dwell or 0) * 1000),
         wide=_wide(accepted, plan),
-        asks_path=_asks_path(policy),
+        asks_path=_asks_path(policy, asked),
         cancel_when=None if policy.cancel_when is None else compile_expression(policy.cancel_when),
         heals=(policy.evidence is EvidenceRule.PROBE or policy.dwell is not None) and count.per not in WIDE,
         facts=facts,
@@ -207,11 +217,9 @@ def _rule(accepted: AcceptedPolicy) -> Rule:
     )
 
 
-def _facts(policy: Policy) -> tuple[str, ...]:
-    """Return the members that its conditions ask for and that no event tells."""
-    texts = filter(None, (policy.when, policy.unless, policy.cancel_when))
-    named = {path.member for text in texts for path in paths(tokenise(text))}
-    return tuple(sorted(named & FACTS.keys()))
+def _members(*texts: str | None) -> frozenset[str]:
+    """Return the members that expressions read."""
+    return frozenset(path.member for text in texts if text for path in paths(tokenise(text)))
 
 
 def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
@@ -231,11 +239,12 @@ def _wide(accepted: AcceptedPolicy, plan: PolicyPlan) -> WideRule | None:
     )
 
 
-def _asks_path(policy: Policy) -> bool:
-    """Whether *policy* counts, asks or limits by where a node is in the network.
+def _asks_path(policy: Policy, asked: Collection[str]) -> bool:
+    """Whether *policy*, whose conditions read *asked*, counts, asks or limits by where a node is in the network.
 
     Neighbours are known by where findings say that their nodes are: those of this policy among them.
     """
-    texts = (policy.when, policy.unless or "", policy.count.distinct or "")
+    count = policy.count
     limited = any(limit.per == "rack" for limit in policy.limits.values())
-    return policy.count.per in BY_PATH or limited or any(member in text for text in texts for member in _BY_PLACE)
+    named = {*asked, *_members(count.distinct, count.same)}
+    return count.per in BY_PATH or limited or not named.isdisjoint(_BY_PLACE)

@@ -1,6 +1,6 @@
 """Where nodes are in the network, for the policies that ask: what intake has found out of them.
 
-Decides which nodes are looked up: those that do not say it themselves and have an event that such a policy may meet.
+Decides which nodes are looked up: those that do not say it themselves and have an event that concerns such a policy.
 All others cost nothing. It must not know how a place is found out.
 """
 
@@ -37,7 +37,7 @@ class Places:
 def _is_asked(arrivals: Sequence[Arrival], rulebook: Rulebook) -> bool:
     envelopes = (arrival.delivery.parsed.envelope for arrival in arrivals)
     events = (event for envelope in envelopes if not envelope.node.network_path for event in envelope.events)
-    return any(rule.asks_path for event in events for rule, _rest in rulebook.candidates(event))
+    return any(rule.asks_path for event in events for rule in rulebook.concerned(event))
 
 
 def placed(arrivals: Sequence[Arrival], path: tuple[str, ...]) -> Sequence[Arrival]:

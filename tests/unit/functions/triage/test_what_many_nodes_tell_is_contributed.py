@@ -167,6 +167,15 @@ def test_a_node_that_does_not_say_where_it_is_is_looked_up_once() -> None:
     assert topology.asked == [("i-1",)]
 
 
+def test_a_node_whose_event_may_take_a_reason_away_by_its_place_is_looked_up() -> None:
+    topology = CountingTopology()
+    cancelled = 'event.kind == "host.panic" && neighbours.same_kind_rack == 0'
+    rule = {**document(), "count": {"at_least": 1, "within": "1m"}, "cancel_when": cancelled}
+    bench = Bench(policies=in_force([rule]), places=Places(topology))
+    bench.take(envelope(event(kind=Kind.HOST_PANIC, component=None), identity=node("i-1")))
+    assert topology.asked == [("i-1",)]
+
+
 def test_nobody_else_is_looked_up() -> None:
     topology = CountingTopology()
     bench = Bench(policies=in_force([document("rack")]), places=Places(topology))
