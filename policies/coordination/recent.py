@@ -25,8 +25,8 @@ def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: 
             _put(signs, _sign(finding, now))
     since = now - HOUR
     fresh = [sign for sign in signs if sign.at >= since]
-    while len(fresh) > MOST_SIGNS:
-        fresh.remove(min(fresh, key=lambda sign: (sign.at, sign)))
+    if len(fresh) > MOST_SIGNS:
+        fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, sign))[-MOST_SIGNS:])
     kept = tuple(fresh)
     if recent is None:
         return Recent(cluster=cluster, signs=kept) if kept else None

@@ -93,6 +93,8 @@ def _with_incident(work: Working, record: Record, incident: Incident, now: datet
         return record
     record = with_act(record, act, now)
     past = _past(work.snapshot, act.successor) if act.successor else ()
+    if not past:
+        return record  # as of nearly all: few successors were heard of before
     signs = [Sign(each.policy, each.fault, act.successor, "", each.at) for each in past]
     return with_grounds(record, heard(record, signs))
 
