@@ -5,7 +5,7 @@ a time, in the order in which the lanes took them. How a run of triage happened 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from functions.ports.triage import NodeKey
@@ -121,12 +121,13 @@ class Nodes:
         for refused in one.refused:
             counts[f"unanswered: {refused.policy}: {refused.path} {refused.reason}"] += refused.times
 
-    def count(self, cluster: str, rack: str = "") -> int:
-        """Return how many nodes of *cluster* (of its *rack* alone) were heard lately: the port `Sizes`."""
+    def living(self, cluster: str, racks: Collection[str]) -> Mapping[str, int]:
+        """Return how many nodes of *cluster*, and of its *racks*, were heard lately: the port `Sizes`."""
         since = None if self.now is None else self.now - LATELY
         heard = self.heard.get(cluster, {}).items()
         alive = [name for name, at in heard if since is not None and at >= since]
-        return sum(1 for name in alive if not rack or self.racks.get(NodeKey(cluster, name)) == rack)
+        placed = Counter(self.racks.get(NodeKey(cluster, name), "") for name in alive)
+        return {rack: placed[rack] if rack else len(alive) for rack in racks}
 
     def begin_day(self, now: datetime, facts: FactBook, progress: ProgressBook) -> None:
         """Drop what the fleet table would have dropped by *now*, and go on with other books."""

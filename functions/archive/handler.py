@@ -15,7 +15,7 @@ from functions.archive.archive import Archive
 from functions.archive.keeping import Keeper
 from functions.archive.settings import Settings
 from functions.clients import bounded
-from functions.triage.place_book import PlaceBook
+from functions.place_book import PlaceBook
 
 _CLIENT = bounded()
 TELEMETRY = PowertoolsTelemetry()

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from functions.adapters.archive_packing import pack
+from functions.place_book import PlaceBook
 from functions.ports.archive import ArchiveWriter
 from functions.ports.triage import NodeKey
-from functions.triage.place_book import PlaceBook
 from functions.triage.records import FAULTS, Record
 from functions.triage.sorting import check_sender
 from policies.contract.archive import ArchivedRecord, format_record

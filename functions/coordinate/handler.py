@@ -21,6 +21,7 @@ from functions.clients import bounded
 from functions.coordinate.coordinate import Coordinator
 from functions.coordinate.parallel import WORKERS
 from functions.coordinate.settings import Settings
+from functions.place_book import PlaceBook
 
 # The function has ten seconds.
 _CLIENT = bounded(connect_seconds=1, read_seconds=2, max_pool_connections=WORKERS)
@@ -46,7 +47,9 @@ def wired() -> Coordinator:
             boto3.client("stepfunctions", config=_CLIENT), state_machine_arn=settings.state_machine_arn
         ),
         sizes=SeenSizes(
-            DynamoSeen(dynamodb, settings.fleet_table, _now), DynamoTopology(dynamodb, settings.fleet_table), _now
+            DynamoSeen(dynamodb, settings.fleet_table, _now),
+            PlaceBook(DynamoTopology(dynamodb, settings.fleet_table)),
+            _now,
         ),
         switches=DynamoSwitches(dynamodb, settings.policies_table),
         facts=DynamoFacts(dynamodb, settings.fleet_table),

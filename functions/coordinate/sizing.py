@@ -22,7 +22,7 @@ def measure(
     keys = {job: FactKey(cluster, JOB.name, job) for job in jobs}
     told = facts.read(keys.values()) if keys else {}
     racks = {one.rack for one in wanted if not one.job} | ({""} if told else set())
-    counted = {rack: sizes.count(cluster, rack) for rack in racks}
+    counted = sizes.living(cluster, racks) if racks else {}
     found: dict[str, int] = {}
     for one in wanted:
         ranks = ranks_of(told.get(keys[one.job]), now) if one.job in keys else None

@@ -4,7 +4,7 @@ It must not know DynamoDB or Step Functions. Twins: `policies/coordination/memor
 Whatever fails for now raises DependencyError.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from policies.contract.decisions import Answer
@@ -52,8 +52,8 @@ class Switchboard(Protocol):
 class Sizes(Protocol):
     """How large clusters are, for limits in per cent."""
 
-    def count(self, cluster: str, rack: str = "") -> int:
-        """Return how many nodes of *cluster* (of its *rack* alone) live; 0 when that is unknown."""
+    def living(self, cluster: str, racks: Collection[str]) -> Mapping[str, int]:
+        """Return how many nodes live in each of *racks*, "" being all of *cluster*; 0 when that is unknown."""
         ...
 
 

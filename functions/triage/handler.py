@@ -20,9 +20,9 @@ from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.adapters.topology import DynamoTopology
 from functions.archive.keeping import Keeper
 from functions.clients import bounded
+from functions.place_book import PlaceBook
 from functions.triage.collector import calm_collector
 from functions.triage.facts import FactBook
-from functions.triage.place_book import PlaceBook
 from functions.triage.places import Places
 from functions.triage.progress import ProgressBook
 from functions.triage.records import read_records

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from functions.place_book import PlaceBook
 from functions.ports.topology import TopologyStore
 from functions.ports.triage import NodeKey
-from functions.triage.place_book import PlaceBook
 from functions.triage.sorting import Arrival
 from policies.contract.envelope import ParsedEnvelope
 from policies.rulebook import Rulebook

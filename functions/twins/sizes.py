@@ -1,6 +1,6 @@
 """How many nodes a cluster and its racks have, as told."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 
 class MemorySizes:
@@ -13,6 +13,6 @@ class MemorySizes:
         self.nodes = dict(nodes or {})
         self.racks = dict(racks or {})
 
-    def count(self, cluster: str, rack: str = "") -> int:
-        """Return how many nodes of *cluster* (of its *rack* alone) live; 0 when that is unknown."""
-        return self.racks.get((cluster, rack), 0) if rack else self.nodes.get(cluster, 0)
+    def living(self, cluster: str, racks: Collection[str]) -> Mapping[str, int]:
+        """See the port."""
+        return {rack: self.racks.get((cluster, rack), 0) if rack else self.nodes.get(cluster, 0) for rack in racks}

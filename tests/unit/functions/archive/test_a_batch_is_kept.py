@@ -9,8 +9,8 @@ import pytest
 
 from functions.archive.archive import Archive
 from functions.archive.keeping import Keeper
+from functions.place_book import PlaceBook
 from functions.ports.archive import ArchiveWriter
-from functions.triage.place_book import PlaceBook
 from functions.triage.records import read_records
 from functions.twins.archive import MemoryArchive
 from functions.twins.topology import MemoryTopology

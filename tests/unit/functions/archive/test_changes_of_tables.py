@@ -11,9 +11,9 @@ from functions.adapters.coordination_items import incident_item, serialise
 from functions.adapters.policy_items import head_item, typed
 from functions.archive.archive import Archive
 from functions.archive.keeping import Keeper
+from functions.place_book import PlaceBook
 from functions.ports.acts import ActRecord
 from functions.ports.policies import Head
-from functions.triage.place_book import PlaceBook
 from functions.twins.archive import MemoryArchive
 from functions.twins.topology import MemoryTopology
 from functions.twins.triage import MemoryTelemetry

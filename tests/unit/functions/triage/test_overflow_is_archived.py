@@ -3,7 +3,7 @@
 import pytest
 
 from functions.archive.keeping import Keeper
-from functions.triage.place_book import PlaceBook
+from functions.place_book import PlaceBook
 from functions.triage.records import read_records
 from functions.twins.archive import MemoryArchive
 from functions.twins.topology import MemoryTopology
