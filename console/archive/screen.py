@@ -16,8 +16,8 @@ from console.archive.statistics import Statistics
 from policies.contract.times import format_time
 
 _KINDS_SHOWN, _BAD_SHOWN = 12, 10
-# US dollars a month for a GB of S3 Standard, first 50 TB, us-east-1 (aws.amazon.com/s3/pricing, read in November 2026).
-# What has gone to infrequent access costs about half of it.
+# US dollars a month for a GB of S3 Standard, first 50 TB, us-east-1: what public pages quote of AWS's price list, which
+# itself was not at hand. What has gone to infrequent access costs about half of it.
 DOLLARS_A_GB_AND_MONTH = 0.023
 _GB = 10**9
 

@@ -6,7 +6,7 @@ not know where the archive lies (a port) or what is done with what is read.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, repeat
 from typing import TypeVar
@@ -21,6 +21,7 @@ from simulator.archive.unpacking import lines_of
 
 _Entry = TypeVar("_Entry", ArchivedRecord, Happening)
 AHEAD = 2_000  # entries of one object that are held: some 2 MB of records, and the usual object has no more
+_FEW_DAYS = 14  # a day's listing is one call; finding out which days there are walks through every year and month
 
 
 def read_records(reader: ArchiveReader, since: datetime, until: datetime, told: Told) -> Iterator[ArchivedRecord]:
@@ -41,13 +42,16 @@ def read_happenings(
 def objects_of(reader: ArchiveReader, family: str, since: datetime, until: datetime) -> Iterator[ArchiveObject]:
     """Yield the objects that may hold lines from *since* until before *until*, by first arrival; lists day by day.
 
-    Only days that are there: one object that a wrong clock dated may lie a century off.
+    Of a long period only days that are there: one object that a wrong clock dated may lie a century off.
     """
     utc = hour_of(since).tzinfo
     first, last = (each.astimezone(utc).date() for each in (since, until))
-    for day in reader.days(family):
-        if first <= day <= last:
-            yield from (one for one in reader.list(family, day) if hour_of(since) <= one.name.first < until)
+    if (last - first).days <= _FEW_DAYS:
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    else:
+        days = [day for day in reader.days(family) if first <= day <= last]
+    for day in days:
+        yield from (one for one in reader.list(family, day) if hour_of(since) <= one.name.first < until)
 
 
 def _read(

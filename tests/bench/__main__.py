@@ -71,6 +71,10 @@ def renew(document: Path, figures: Sequence[Figure], *, measured_on: datetime, w
     before, rest = document.read_text(encoding="utf-8").split(BEGIN)
     inside, after = rest.split(END)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    if not whole and f"Measured on {machine}.\n" not in inside:
+        raise SystemExit(
+            f"{document} has rows of another machine than this ({machine}): renew all (make bench ARGS=--write)."
+        )
     text = merged(inside, figures, f"{measured_on:%Y-%m-%d}", whole=whole)
     document.write_text(f"{before}{BEGIN}\nMeasured on {machine}.\n\n{text}\n{END}{after}", encoding="utf-8")
 

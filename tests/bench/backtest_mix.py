@@ -26,7 +26,7 @@ from typing import Any
 from policies.contract.archive import ArchivedRecord
 from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
-from tests.bench.triage import NODES, QUIET, SEED, TELLING, Line, _body
+from tests.bench.triage import NODES, QUIET, SEED, TELLING, Line, _body, shell_of
 from tests.tools.envelopes import NOW
 
 EVENTS_A_DAY = 1_000_000 // 30
@@ -157,16 +157,7 @@ class _Node:
 
     def __init__(self, number: int) -> None:
         self._number, self._seq = number, 0
-        node = {
-            "cluster": f"cluster-{number % 4}",
-            "name": f"ip-10-0-{number // 250}-{number % 250}.ec2.internal",
-            "instance_id": f"i-{number:017x}",
-            "instance_type": "p5.48xlarge",
-            "availability_zone": "us-east-1a",
-            "network_path": ["nn-0", f"nn-{number % 40}", f"nn-{number % 400}"],
-            "boot_id": stable_id("boot", number),
-        }
-        self._shell = {"schema_version": 1, "node": node, "spool_id": stable_id("spool", number)}
+        self._shell = shell_of(number)
 
     def tells(self, at: datetime, told: list[tuple[Line, int, int]]) -> ArchivedRecord:
         moment = format_time(at - timedelta(milliseconds=40))

@@ -1,7 +1,5 @@
 """Coordinate's documents: the twin and DynamoDB keep the same promises."""
 
-from collections.abc import Iterator
-
 import boto3
 import pytest
 from moto import mock_aws
@@ -21,24 +19,12 @@ from policies.coordination.decide import decide
 from policies.coordination.holds import Job, hold
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease, acquire, release
-from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from policies.coordination.windows import count
 from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
 from tests.tools.tables import create_tables
 from tests.tools.wide import contribution, in_one
-
-
-@pytest.fixture(params=["memory", "dynamodb"])
-def store(request: pytest.FixtureRequest) -> Iterator[CoordinationStore]:
-    if request.param == "memory":
-        yield MemoryStore()
-        return
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        yield DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
 
 
 def opened(node: str = "i-1", cluster: str = CLUSTER) -> Incident:

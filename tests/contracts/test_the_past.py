@@ -1,6 +1,5 @@
 """What coordinate keeps of the past: the twin and DynamoDB keep the same promises, and triage reads it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import boto3
@@ -16,7 +15,6 @@ from policies.contract.events import JobRef
 from policies.contract.rungs import Rung
 from policies.coordination.decide import decide
 from policies.coordination.leases import acquire
-from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from policies.facts.history import HISTORY, History, Past
@@ -25,17 +23,6 @@ from policies.precision.misses import Misses, Restart
 from policies.precision.record import Act, Grade, Ground, Record
 from tests.tools.incidents import CLUSTER, RULES, START, at, finding, findings
 from tests.tools.tables import create_tables
-
-
-@pytest.fixture(params=["memory", "dynamodb"])
-def store(request: pytest.FixtureRequest) -> Iterator[CoordinationStore]:
-    if request.param == "memory":
-        yield MemoryStore()
-        return
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_tables(client)
-        yield DynamoDBCoordinationStore(client, fleet_table="fleet", incidents_table="incidents")
 
 
 def test_the_past_is_read_as_it_was_kept_and_what_was_never_kept_is_told_apart(store: CoordinationStore) -> None:
@@ -171,6 +158,9 @@ def test_the_open_incidents_of_a_run_are_listed_and_no_others(store: Coordinatio
     parked = third.model_copy(update={"status": IncidentStatus.PARKED})
     for incident in (closed, other, parked):
         store.write(Change(None, incident))
-    assert store.list_open(CLUSTER, "train/llm") == (parked.id,)
-    assert store.list_open(CLUSTER, "train/nobody") == ()
-    assert store.list_open("east", "train/llm") == ()
+    assert store.list_open(CLUSTER, {"train/llm"}) == (parked.id,)
+    assert store.list_open(CLUSTER, {"train/nobody"}) == ()
+    assert store.list_open("east", {"train/llm"}) == ()
+    assert store.list_open(CLUSTER, ()) == ()
+    runs = {"train/llm", "train/other", *(f"train/{number}" for number in range(250))}
+    assert sorted(store.list_open(CLUSTER, runs)) == sorted([other.id, parked.id])
