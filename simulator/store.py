@@ -5,7 +5,7 @@ and come back when somebody asks. It must not decide anything.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import Any
 from weakref import finalize
@@ -127,10 +127,10 @@ class ReplayStore(MemoryStore):
         mine = self._running.get(cluster, {}).values()
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
 
-    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
+    def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
         """See the port: the same answer, without a look at all that is closed."""
         mine = self._open.get(cluster, {}).values()
-        return tuple(sorted(each.id for each in mine if each.job and each.job.id == job))
+        return tuple(sorted(each.id for each in mine if each.job and each.job.id in jobs))
 
     def write(self, change: AnyChange) -> None:
         """See the port."""

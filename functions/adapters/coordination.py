@@ -4,7 +4,7 @@ It must not decide; what it writes is as conditional as its twin's.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept", History, Recent, Record, Misses)
 _WHOSE = frozenset({"cluster", "instance", "policy"})
 LOG = logging.getLogger(__name__)
+_MOST_OPERANDS = 100  # of an IN (DynamoDB developer guide, "Comparison operator and function reference")
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
 
@@ -77,20 +78,31 @@ class DynamoDBCoordinationStore:
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """Return open and not parked ids of the index by status, longest unchanged first; it lags by moments."""
-        return self._list(cluster, "#named <> :value", "status", IncidentStatus.PARKED)
+        return self._list(cluster, "#named <> :value", "status", {":value": IncidentStatus.PARKED})
 
-    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
-        """Return the open ids of *job*, by the same index: few are open at a time."""
-        return self._list(cluster, "#named = :value", "job_key", f"{cluster}#{items.fitting(job)}")
+    def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
+        """Return the open ids of *jobs*, by the same index and in one reading of it, however many they are.
 
-    def _list(self, cluster: str, condition: str, named: str, value: str) -> tuple[str, ...]:
+        Few incidents are open at a time; the index by job has all that a run ever had, and none is ever forgotten.
+        """
+        keys = [f"{cluster}#{items.fitting(job)}" for job in sorted(jobs)]
+        found: list[str] = []
+        for start in range(0, len(keys), _MOST_OPERANDS):
+            values = {f":job{number}": key for number, key in enumerate(keys[start : start + _MOST_OPERANDS])}
+            found += self._list(cluster, f"#named IN ({', '.join(values)})", "job_key", values)
+        return tuple(found)
+
+    def _list(self, cluster: str, condition: str, named: str, values: Mapping[str, str]) -> tuple[str, ...]:
         pages = self._client.get_paginator("query").paginate(
             TableName=self._incidents,
             IndexName="by-status",
             KeyConditionExpression="cluster_status = :open",
             FilterExpression=condition,
             ExpressionAttributeNames={"#named": named},
-            ExpressionAttributeValues={":open": {"S": f"{cluster}#open"}, ":value": {"S": value}},
+            ExpressionAttributeValues={
+                ":open": {"S": f"{cluster}#open"},
+                **{name: {"S": value} for name, value in values.items()},
+            },
             ProjectionExpression="pk",
         )
         with calling("listing incidents"):

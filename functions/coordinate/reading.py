@@ -54,7 +54,7 @@ def read_snapshot(
         snapshot = replace(snapshot, switches=sources.switches.read(policies))
     if facts:
         snapshot = _with_facts(snapshot, facts.result())
-    behind = keys_behind(snapshot, messages, now, rules) | _open_of(store, snapshot, messages, pool)
+    behind = keys_behind(snapshot, messages, now, rules) | _open_of(store, snapshot, messages)
     if behind:
         snapshot = snapshot.merged(store.read(cluster, behind))
     shares = {one for each in snapshot.incidents.values() for one in to_measure(each)}
@@ -67,11 +67,10 @@ def read_snapshot(
     return snapshot
 
 
-def _open_of(store: CoordinationStore, snapshot: Snapshot, messages: Sequence[AnyMessage], pool: Executor) -> Keys:
+def _open_of(store: CoordinationStore, snapshot: Snapshot, messages: Sequence[AnyMessage]) -> Keys:
     """Return the open incidents of runs that *messages* say have ended."""
-    runs = sorted(runs_to_look_up(snapshot, messages))
-    listed = [pool.submit(store.list_open, snapshot.cluster, run) for run in runs]
-    return Keys(incidents=frozenset(each for found in listed for each in found.result()) - snapshot.incidents.keys())
+    found = store.list_open(snapshot.cluster, runs_to_look_up(snapshot, messages))
+    return Keys(incidents=frozenset(found) - snapshot.incidents.keys())
 
 
 def _facts_to_read(snapshot: Snapshot, messages: Sequence[AnyMessage]) -> list[FactKey]:

@@ -24,8 +24,8 @@ class CoordinationStore(Protocol):
         """Return ids of incidents that run, or did a moment ago: the caller reads them before it believes it."""
         ...
 
-    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
-        """Return ids of incidents of *job* that are open, or were a moment ago."""
+    def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
+        """Return ids of incidents of *jobs* that are open, or were a moment ago; without *jobs* it asks nobody."""
         ...
 
     def write(self, change: AnyChange) -> None:

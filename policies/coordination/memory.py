@@ -3,7 +3,7 @@
 It must not be kinder than the tables: a write that does not find what it read raises, reads see every write at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from threading import Lock
 
 from policies.coordination.budgets import Budget
@@ -60,11 +60,11 @@ class MemoryStore:
             mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_running]
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
 
-    def list_open(self, cluster: str, job: str) -> tuple[str, ...]:
-        """Return the ids of the open incidents of *job*."""
+    def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
+        """Return the ids of the open incidents of *jobs*."""
         with self._lock:
             mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_open]
-        return tuple(sorted(each.id for each in mine if each.job and each.job.id == job))
+        return tuple(sorted(each.id for each in mine if each.job and each.job.id in jobs))
 
     def write(self, change: AnyChange) -> None:
         """Write ``after``; ConflictError when what is stored is not the version of ``before``."""

@@ -32,7 +32,7 @@ class DecisionTable:
         first = replace(self.store.read(CLUSTER, keys_of(messages, listed)), switches=self.switches)
         asked = {each: self.maintenance[each] for each in nodes_to_ask(first, messages) if each in self.maintenance}
         first = replace(first, maintenance=asked, capacity=self.capacity if asks_capacity(first) else None)
-        ended = {each for run in runs_to_look_up(first, messages) for each in self.store.list_open(CLUSTER, run)}
+        ended = self.store.list_open(CLUSTER, runs_to_look_up(first, messages))
         behind = keys_behind(first, messages, at(seconds), RULES) | Keys(incidents=frozenset(ended))
         snapshot = first.merged(self.store.read(CLUSTER, behind))
         decision = decide(snapshot, messages, at(seconds), rules=RULES)
