@@ -36,13 +36,13 @@ event is an envelope or an event of an agent as JSON (- reads standard input), o
 """
 
 import argparse
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_arguments as add_backtest
 from console.policy import table_commands
+from console.policy.complaining import complain
 from console.record.arguments import add_arguments as add_record
 from console.report.arguments import add_arguments as add_report
 from console.stack_commands import common_options
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from console.policy.pushing import Gate
     from functions.adapters.policies import DynamoPolicies
 
-FAILED, USAGE_ERROR = 1, 2
+USAGE_ERROR = 2
 # Each is a room of its own, loaded once it is asked for.
 ROOMS = {name: f"console.{name}.running" for name in ("backtest", "record", "report")}
 _PATHS = "a policy, or a folder of policies (default: those that come along)"
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     except RelightError as error:
         from console.dlq.adapters.asking import advice
 
-        return _complain(f"{error.message} {advice(error)}".strip(), FAILED)
+        return complain(f"{error.message} {advice(error)}".strip())
 
 
 def _of_files(args: argparse.Namespace) -> int:
@@ -121,7 +121,7 @@ def _of_files(args: argparse.Namespace) -> int:
 
     files = files_of(args.paths)
     if not files:
-        return _complain(NO_FILES, FAILED)
+        return complain(NO_FILES)
     if args.action == "lint":
         from console.policy.linting import lint_files
 
@@ -155,8 +155,9 @@ def _explain(args: argparse.Namespace) -> int:
 
 def _of_table(args: argparse.Namespace) -> int:
     if not args.table:
-        return _complain(
-            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table."
+        return complain(
+            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table.",
+            USAGE_ERROR,
         )
     return table_commands.run(args, _policies(args), _gates(args))
 
@@ -193,8 +194,3 @@ def _policies(args: argparse.Namespace) -> "DynamoPolicies":
 
     with asking("connecting to AWS"):
         return DynamoPolicies(session(args.region).client("dynamodb"), args.table)
-
-
-def _complain(text: str, status: int = USAGE_ERROR) -> int:
-    print(f"relight policy: {text}", file=sys.stderr)
-    return status

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from console.policy.complaining import complain
 from console.policy.counting import HEADING
 from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from console.policy.counting import Counted
     from functions.adapters.policies import DynamoPolicies
 
-FAILED = 1
 SWITCHED = {
     "stop": "Everything is stopped. New findings are only recorded. Incidents that have acted stop before their next"
     " rung\nand page, unless all that is left is to bring their run back. See them: relight incident list",
@@ -86,8 +86,7 @@ def show(policies: "DynamoPolicies", name: str, *, as_json: bool) -> int:
     """Print one policy as it is in force, and what is wrong with its last edit."""
     head, verdict = policies.head(name), _verdict(policies, name)
     if head is None and policies.live(name) is None:
-        print(f"relight policy: there is no policy {name}; `relight policy list` names them.", file=sys.stderr)
-        return FAILED
+        return complain(f"there is no policy {name}; `relight policy list` names them.")
     shadow = policies.self_shadows.find(name)
     shadow = shadow if shadow and shadow.lifted_at is None else None
     if as_json:

@@ -39,6 +39,23 @@ class Seen:
     policies: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """What stands in some files, read once: their ``sheets``, and what each of their folders last saw (``seen``)."""
+
+    sheets: Sequence[Sheet]
+    seen: Mapping[Path, Seen]
+
+    def home_of(self, name: str) -> Path | None:
+        """Return the folder of the policy *name*; None when no file of these is about it."""
+        return next((sheet.file.parent for sheet in self.sheets if sheet.name == name), None)
+
+
+def gather(files: Sequence[Path]) -> Gathered:
+    """Read *files* and what their folders last saw."""
+    return Gathered(sheets_of(files), {folder: seen_by(folder) for folder in {file.parent for file in files}})
+
+
 def sheets_of(files: Sequence[Path]) -> list[Sheet]:
     """Return what stands in *files*; what cannot be read, or is no policy, is left out (lint tells of it)."""
     found = []

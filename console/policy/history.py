@@ -1,15 +1,13 @@
 """`relight policy history` and `show --revision`: who changed what of a policy, when and why."""
 
 import json
-import sys
 from typing import Any
 
+from console.policy.complaining import complain
 from console.policy.diffing import in_brief
 from console.policy.past import Past, document_of, past_of
 from console.policy.yaml_writing import as_yaml
 from functions.ports.policies import PolicyEditor
-
-FAILED = 1
 
 
 def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
@@ -17,7 +15,7 @@ def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
     head = policies.head(name)
     past = past_of(head, policies.revisions(name))
     if not past:
-        return _complain(f"there is no revision of {name}; `relight policy list` names them.")
+        return complain(f"there is no revision of {name}; `relight policy list` names them.")
     if as_json:
         now = head.revision if head else None
         told = {"name": name, "in_force": now, "revisions": [_document(each) for each in past]}
@@ -35,7 +33,7 @@ def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bo
     """Print one revision of *name* as a file."""
     found = [each for each in past_of(policies.head(name), policies.revisions(name)) if each.head.revision == number]
     if not found:
-        return _complain(f"there is no revision {number} of {name}: `relight policy history {name}`.")
+        return complain(f"there is no revision {number} of {name}: `relight policy history {name}`.")
     (past,) = found
     if as_json:
         print(json.dumps({**_document(past), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
@@ -76,8 +74,3 @@ def _document(past: Past) -> dict[str, Any]:
         "brief": in_brief(past.changes),
         "changes": [change.document() for change in past.changes],
     }
-
-
-def _complain(text: str) -> int:
-    print(f"relight policy: {text}", file=sys.stderr)
-    return FAILED

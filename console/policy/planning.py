@@ -24,7 +24,7 @@ class Doing(StrEnum):
     NEW = "new"
     SAME = "unchanged"
     CHANGED = "changed"
-    OFF = "turned off"  # it is not in the folder any more
+    OFF = "turned off"  # as it stands: it is not in the folder any more, or holds what the folder does not know of
     CONFLICT = "conflict"
 
 
@@ -32,7 +32,8 @@ class Doing(StrEnum):
 class Planned:
     """One policy: ``document`` as it is to be, ``live`` as the item stands, ``head`` in force.
 
-    ``changes`` is from the item to the document, ``why`` says what a conflict is.
+    ``changes`` is from the item to the document, ``why`` says what a conflict is. ``keeps`` says that somebody's
+    edit in the table stays in the document, of which the folder does not know.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Planned:
     head: Head | None
     changes: tuple[Change, ...] = ()
     why: str = ""
+    keeps: bool = False
 
     @property
     def writes(self) -> bool:
@@ -101,7 +103,8 @@ def switched_off(planned: Planned) -> Planned:
         return planned
     document = {**fields_of(live), "mode": PolicyMode.OFF.value}
     found = tuple(changes(fields_of(live), document))
-    return replace(planned, doing=Doing.OFF if found else Doing.SAME, document=document, changes=found, why="")
+    doing = Doing.OFF if found else Doing.SAME
+    return replace(planned, doing=doing, document=document, changes=found, why="", keeps=True)
 
 
 def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:

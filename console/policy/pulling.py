@@ -4,12 +4,12 @@ A file that says the same stays as it is. One that nobody edited since this fold
 its comments kept where fields are the same; one that was edited is left alone unless that is forced.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from console.policy.complaining import complain
 from console.policy.diffing import changes
 from console.policy.files import files_of
 from console.policy.folder import Sheet, note, seen_by, sheets_of
@@ -19,8 +19,6 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 from policies.loader import load_document
 from policies.model import Policy
-
-FAILED = 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def pull(policies: PolicyEditor, wish: Wish) -> int:
     try:
         wish.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _complain(f"{wish.folder} cannot be made: {error.strerror}.")
+        return complain(f"{wish.folder} cannot be made: {error.strerror}.")
     sheets = {sheet.name: sheet for sheet in sheets_of(files_of([wish.folder]))}
     seen, known = seen_by(wish.folder), dict[str, str]()
     names = wish.names or [name for name in policies.names() if name != EVERYTHING]
@@ -46,7 +44,7 @@ def pull(policies: PolicyEditor, wish: Wish) -> int:
         live, sheet = policies.live(name), sheets.get(name)
         refused = _refuse(live, sheet, seen.policies.get(name), wish)
         if refused or live is None:
-            status = _complain(f"{name}: {refused}")
+            status = complain(f"{name}: {refused}")
             continue
         told = _write(live, sheet, wish.folder / f"{name}.yaml")
         print(f"{told:<10} {name}")
@@ -81,8 +79,3 @@ def _write(live: Mapping[str, Any], sheet: Sheet | None, file: Path) -> str:
         return "unchanged"
     sheet.file.write_text(patched(sheet.text, live), encoding="utf-8")
     return "changed"
-
-
-def _complain(text: str) -> int:
-    print(f"relight policy: {text}", file=sys.stderr)
-    return FAILED

@@ -11,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from console.policy.edits import Editor, live_item, pushed_from
+from console.policy.complaining import FAILED, complain
+from console.policy.edits import Editor, live_item, pushed_from, pushed_of
 from console.policy.files import NO_FILES, files_of, read
-from console.policy.folder import note, seen_by, sheets_of
+from console.policy.folder import Gathered, gather, note
 from console.policy.linting import is_good, tell
 from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
@@ -23,7 +24,6 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from policies.lint.lint import lint
 
-FAILED = 1
 SHIPPED_SOURCE = "shipped-with-relight"
 Gate = Callable[[Sequence[Planned]], str]
 """Sees what is about to be written; returns why it must not be, empty when it may (a back-test, say)."""
@@ -59,25 +59,26 @@ def push(
     """Do it; the answer is the exit status."""
     refused = _asked_wrongly(wish)
     if refused:
-        return _complain(refused)
+        return complain(refused)
     files = files_of(wish.paths)
     linted = lint(read(files))
     tell(linted, notes=False)
     if not files or len(linted) != len(files) or not all(is_good(each) for each in linted):
-        return _complain("nothing was written." if files else f"{NO_FILES} Nothing was written.")
-    planned = _plan(policies, wish, files)
+        return complain("nothing was written." if files else f"{NO_FILES} Nothing was written.")
+    there = gather(files)
+    planned = _plan(policies, wish, there)
     _show(planned, wish)
     conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
     if conflicts:
-        return _complain(
+        return complain(
             f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. `relight policy pull` brings the"
             " table's into the folder; --force writes over it."
         )
     for gate in gates:
         refused = gate(planned)
         if refused:
-            return _complain(f"{refused} Nothing was written.")
-    return 0 if wish.dry_run else _write(policies, wish, planned, clock=clock, pause=pause)
+            return complain(f"{refused} Nothing was written.")
+    return 0 if wish.dry_run else _write(policies, wish, there, planned, clock=clock, pause=pause)
 
 
 def _asked_wrongly(wish: Wish) -> str:
@@ -89,25 +90,25 @@ def _asked_wrongly(wish: Wish) -> str:
     return ""
 
 
-def _plan(policies: PolicyEditor, wish: Wish, files: Sequence[Path]) -> list[Planned]:
+def _plan(policies: PolicyEditor, wish: Wish, there: Gathered) -> list[Planned]:
     """Return what becomes of each policy, in order of the files, then of what is not there any more."""
     planned = []
-    for sheet in sheets_of(files):
+    for sheet in there.sheets:
         document = {**sheet.document, "mode": wish.mode} if wish.mode else sheet.document
-        seen = seen_by(sheet.file.parent).policies.get(sheet.name)
+        seen = there.seen[sheet.file.parent].policies.get(sheet.name)
         live, head = policies.live(sheet.name), policies.head(sheet.name)
         found = plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish))
         planned.append(switched_off(found) if wish.mode == PolicyMode.OFF else found)
-    return [*planned, *_gone(policies, wish, {each.name for each in planned})]
+    return [*planned, *_gone(policies, wish, there)]
 
 
-def _gone(policies: PolicyEditor, wish: Wish, there: set[str]) -> Iterator[Planned]:
+def _gone(policies: PolicyEditor, wish: Wish, there: Gathered) -> Iterator[Planned]:
     (folder, *more) = wish.paths
     if more or not folder.is_dir():
         return
-    source, rules = source_of(wish, folder), _rules(wish)
+    source, rules = _source_of(wish, there, folder), _rules(wish)
     for name in policies.names():
-        live = None if name in there or name == EVERYTHING else policies.live(name)
+        live = None if there.home_of(name) or name == EVERYTHING else policies.live(name)
         found = plan_off(name, live, policies.head(name), source=source, rules=rules) if live else None
         if found is not None and wish.prune:
             yield found
@@ -119,9 +120,9 @@ def _rules(wish: Wish) -> Rules:
     return Rules(force=wish.force, expected=wish.expected, trusted=frozenset({SHIPPED_SOURCE, wish.source} - {""}))
 
 
-def source_of(wish: Wish, folder: Path) -> str:
+def _source_of(wish: Wish, there: Gathered, folder: Path) -> str:
     """Return what *folder* calls itself."""
-    return wish.source or (SHIPPED_SOURCE if _is_shipped(wish, folder) else seen_by(folder).source)
+    return wish.source or (SHIPPED_SOURCE if _is_shipped(wish, folder) else there.seen[folder].source)
 
 
 def _is_shipped(wish: Wish, folder: Path) -> bool:
@@ -137,11 +138,14 @@ def _show(planned: Sequence[Planned], wish: Wish) -> None:
         for change in each.changes:
             for line in change.lines():
                 print(f"             {line}")
+        if each.keeps and each.writes:
+            print("             what was edited in the table stays in it: `relight policy pull` before the next push")
 
 
 def _write(
     policies: PolicyEditor,
     wish: Wish,
+    there: Gathered,
     planned: Sequence[Planned],
     *,
     clock: Callable[[], datetime],
@@ -151,35 +155,36 @@ def _write(
     for each in planned:
         try:
             if each.writes:
-                policies.replace_live(each.live, _item(wish, each))
+                policies.replace_live(each.live, _item(wish, there, each))
                 written.append(each.name)
             print(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
         except EditedMeanwhileError:
             lost.append(each.name)
             print(f"relight policy: {each.name} was edited in the table just now: not written.", file=sys.stderr)
-    _note(wish, [each for each in planned if each.name not in lost])
+    _note(wish, there, [each for each in planned if each.name not in lost])
     refused = [name for name in written if wish.wait_seconds and not _accepted(policies, wish, name, clock, pause)]
     return FAILED if lost or refused else 0
 
 
-def _item(wish: Wish, each: Planned) -> Mapping[str, Any]:
-    folder = wish.paths[0] if wish.paths[0].is_dir() else wish.paths[0].parent
-    return live_item(each.document, wish.editor, pushed=pushed_from(source_of(wish, folder), each.document))
+def _item(wish: Wish, there: Gathered, each: Planned) -> Mapping[str, Any]:
+    """Return what is written; an edit that stays in it is not this push's, so the mark of the push before stays too."""
+    source = _source_of(wish, there, there.home_of(each.name) or wish.paths[0])
+    pushed = pushed_of(each.live or {}) if each.keeps else pushed_from(source, each.document)
+    return live_item(each.document, wish.editor, pushed=pushed)
 
 
-def _note(wish: Wish, known: Sequence[Planned]) -> None:
-    """Let each folder know what it wrote, or found to be the same."""
-    marks = {each.name: fingerprint(each.document) for each in known}
+def _note(wish: Wish, there: Gathered, known: Sequence[Planned]) -> None:
+    """Let each folder know what it wrote, or found to be the same; an edit that it has not, it has not seen."""
+    marks = {each.name: fingerprint(each.document) for each in known if not each.keeps}
+    homes = [(sheet.file.parent, sheet.name) for sheet in there.sheets]
+    gone = [(wish.paths[0], name) for name in marks if not there.home_of(name)]
     folders: dict[Path, dict[str, str]] = {}
-    for sheet in sheets_of(files_of(wish.paths)):
-        if sheet.name in marks:
-            folders.setdefault(sheet.file.parent, {})[sheet.name] = marks[sheet.name]
-    off = {each.name: marks[each.name] for each in known if each.doing is Doing.OFF}
-    if off:
-        folders.setdefault(wish.paths[0], {}).update(off)
+    for folder, name in (*homes, *gone):
+        if name in marks:
+            folders.setdefault(folder, {})[name] = marks[name]
     for folder, policies in folders.items():
         if not _is_shipped(wish, folder):
-            note(folder, source_of(wish, folder), policies)
+            note(folder, _source_of(wish, there, folder), policies)
 
 
 def _accepted(
@@ -191,8 +196,3 @@ def _accepted(
         return False
     print(f"{verdict['status']:<10} {name} (revision {verdict['revision']})")
     return bool(verdict["status"] == "accepted")
-
-
-def _complain(text: str) -> int:
-    print(f"relight policy: {text}", file=sys.stderr)
-    return FAILED
