@@ -78,9 +78,8 @@ def before(head: Head, revisions: Sequence[Head]) -> Head | None:
     """
     chain = {one.head.revision: one for one in past_of(head, revisions) if one.in_force}
     number = head.edit.restored if head.edit.restored in chain else head.revision
-    left = head.hash.removeprefix(DELETED) if not head.hash.startswith(DELETED) else ""
     for revision in sorted(chain, reverse=True):
         past = chain[revision]
-        if revision < number and not past.deleted and past.head.hash != left:
+        if revision < number and not past.deleted and past.head.hash != head.hash:
             return past.head
     return None

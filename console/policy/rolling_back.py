@@ -4,13 +4,12 @@ It goes the way of every edit: the item gets the fields of that revision, and th
 must still be what was looked at. Again is the same.
 """
 
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from console.policy.complaining import complain
 from console.policy.diffing import changes
 from console.policy.edits import Editor, live_item, pushed_of
 from console.policy.past import before, document_of
@@ -21,8 +20,6 @@ from policies.documents import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-FAILED = 1
 
 
 @dataclass(frozen=True)
@@ -41,11 +38,11 @@ def roll_back(
     """Do it; the answer is the exit status."""
     live, head = policies.live(wish.name), policies.head(wish.name)
     if head is None:
-        return _complain(f"nothing of {wish.name} was ever in force; `relight policy list` names them.")
+        return complain(f"nothing of {wish.name} was ever in force; `relight policy list` names them.")
     target = _target(policies, wish, live, head)
     if isinstance(target, str):
-        return _complain(target)
-    document = json.loads(target.document)
+        return complain(target)
+    document = document_of(target)
     if live is not None and fingerprint(live) == target.hash == head.hash:
         print(f"{wish.name}: revision {head.revision} is in force and says what revision {target.revision} says.")
         return 0
@@ -60,22 +57,25 @@ def roll_back(
 def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | None", head: Head) -> Head | str:
     """Return the revision to restore, or why there is none."""
     look = f"`relight policy history {wish.name}` lists them."
-    if not wish.to:
+    if wish.to:
+        target = policies.revision(wish.name, wish.to)
+        if target is None:
+            return f"there is no revision {wish.to} of {wish.name}. {look}"
+    else:
         if live is not None and fingerprint(live) != head.hash:
             return (
                 f"the item of {wish.name} holds an edit that is not in force. --to {head.revision} takes it back; an"
                 f" earlier revision goes further. {look}"
             )
-        return (
-            before(head, policies.revisions(wish.name)) or f"there is nothing before revision {head.revision}. {look}"
-        )
-    target = policies.revision(wish.name, wish.to)
-    if target is None:
-        return f"there is no revision {wish.to} of {wish.name}. {look}"
+        target = before(head, policies.revisions(wish.name))
+        if target is None:
+            return f"there is nothing before revision {head.revision}. {look}"
     if target.hash.startswith(DELETED):
-        return f"revision {wish.to} is a deletion: `relight policy set-mode {wish.name} off` turns it off. {look}"
+        return (
+            f"revision {target.revision} is a deletion: `relight policy set-mode {wish.name} off` turns it off. {look}"
+        )
     if fingerprint(document_of(target)) != target.hash:
-        return f"revision {wish.to} of {wish.name} was changed by hand. {look}"
+        return f"revision {target.revision} of {wish.name} was changed by hand. {look}"
     return target
 
 
@@ -88,15 +88,10 @@ def _wait(
 ) -> int:
     verdict = wait_for_verdict(policies, wish.name, wish.wait_seconds, clock=clock, pause=pause)
     if verdict is None:
-        return _complain(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
+        return complain(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
     if verdict["status"] != "accepted":
-        return _complain(
+        return complain(
             f"revision {target.revision} of {wish.name} is refused today: `relight policy show {wish.name}`."
         )
     print(f"{wish.name}: revision {target.revision} is in force again, as revision {verdict['revision']}.")
     return 0
-
-
-def _complain(text: str) -> int:
-    print(f"relight policy: {text}", file=sys.stderr)
-    return FAILED

@@ -1,6 +1,7 @@
 """History names who, when, why and what; a roll-back restores byte for byte; a diff says what differs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,18 @@ def test_a_refused_edit_is_taken_back_by_name(desk: Desk, kim: Person, capsys: S
     assert kim.roll_back(to=3) == 0
     assert kim.roll_back(to=99) == 1
     assert kim.roll_back("nobody") == 1
+
+
+@pytest.mark.parametrize("to", [0, 2])
+@pytest.mark.parametrize("broken", ['{"name": "another"}', "no JSON", "[1, 2]"])
+def test_a_revision_that_was_changed_by_hand_is_never_restored(
+    desk: Desk, kim: Person, to: int, broken: str, capsys: Shown
+) -> None:
+    desk.table.kept[NAME, 2] = replace(desk.table.kept[NAME, 2], document=broken)
+    before = desk.fields()
+    assert kim.roll_back(to=to) == 1
+    assert f"revision 2 of {NAME} was changed by hand." in capsys.readouterr().err
+    assert (desk.fields(), desk.head().revision) == (before, 3)
 
 
 def test_a_roll_back_counts_as_an_edit_in_the_table_for_the_next_push(desk: Desk, kim: Person) -> None:
