@@ -22,7 +22,7 @@ from policies.contract.base import Model
 from policies.contract.decisions import Limit, PolicyPlan
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.restraints import Hours, Pace, Trust
-from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
+from policies.contract.vocabulary import ONLY_TELLS, Action, EvidenceRule, Kind, PolicyMode, Severity
 from policies.durations import parse_duration
 from policies.facts.registry import FACTS
 from policies.schedules import parse_span, parse_zone
@@ -31,7 +31,6 @@ from policies.scopes import WIDE
 HOUR, DAY = 3600.0, 86_400.0
 LONGEST_COUNT_OF_OCCURRENCES = 50
 # What a count over many nodes may lead to: it accuses none of them. What is done to a run is done to one job's.
-_TOLD = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR})
 _DONE_TO_RUNS = frozenset({Action.COLLECT_EVIDENCE, Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB})
 
 
@@ -240,7 +239,7 @@ class Policy(_Document):
         per = self.count.per
         if per not in WIDE:
             return
-        may = _TOLD | _DONE_TO_RUNS if per == "job" else _TOLD
+        may = ONLY_TELLS | _DONE_TO_RUNS if per == "job" else ONLY_TELLS
         for action in (*self.do, *self.otherwise):
             if action not in may:
                 whose = "a run" if action in _DONE_TO_RUNS else "a node"

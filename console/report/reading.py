@@ -19,7 +19,7 @@ from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident
 from policies.loader import load_stored
 from policies.model import Policy
-from policies.shadow.cases import AFTERWARDS
+from policies.precision.signs import AGAIN_WITHIN
 from policies.shadow.report import Report, report_of
 from simulator.archive.period import read_happenings
 from simulator.archive.reading import Told
@@ -42,7 +42,7 @@ def of_stack(account: Account, wish: Wish) -> Report:
     since = until - timedelta(days=wish.days)
     incidents: list[Incident] = []
     for cluster in account.clusters:
-        incidents += [*account.incidents.open(cluster), *account.incidents.closed(cluster, since - AFTERWARDS)]
+        incidents += [*account.incidents.open(cluster), *account.incidents.closed(cluster, since - AGAIN_WITHIN)]
     return report_of(incidents, in_shadow(account.heads, account.switches), since, until)
 
 
@@ -56,7 +56,7 @@ def of_archive(archive: ArchiveReader, wish: Wish, wrong: Told) -> Report:
         raise BadInputError("the archive is empty.", hint="Name the folder that holds incidents/ and policies/.")
     first, end = datetime.combine(days[0], time.min, UTC), datetime.combine(days[-1], time.min, UTC) + _DAY
     since = end - timedelta(days=wish.days)
-    told = list(read_happenings(archive, INCIDENTS, max(first, since - AFTERWARDS), end, wrong))
+    told = list(read_happenings(archive, INCIDENTS, max(first, since - AGAIN_WITHIN), end, wrong))
     until = max((each.at for each in told), default=end) + _MOMENT
     happened = list(read_happenings(archive, POLICIES, first, end, wrong))
     return report_of(list(Recorded.of(told).incidents()), _in_shadow(happened), since, until)

@@ -29,7 +29,7 @@ def print_table(report: Report) -> None:
     if report.policies:
         out.print(_table(report))
     acting = f"{len(report.policies)} of {len(report.policies) + len(report.quiet)}"
-    out.print(Text(f"{acting} policies in shadow would have acted; {report.tell_only} more only tell."))
+    out.print(Text(f"{acting} policies in shadow would have acted; {report.tell_only} more touch nothing."))
     incidents = "1 incident" if report.incidents == 1 else f"{report.incidents} incidents"
     out.print(Text(f"Meanwhile {incidents}, {report.acted} of them acted on."))
     for line in ASSUMPTIONS:

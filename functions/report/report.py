@@ -14,7 +14,7 @@ from functions.ports.triage import Telemetry
 from functions.report.shadowed import Switchboard, in_shadow
 from policies.contract.identifiers import stable_id
 from policies.coordination.incident import Incident
-from policies.shadow.cases import AFTERWARDS
+from policies.precision.signs import AGAIN_WITHIN
 from policies.shadow.hits import touches
 from policies.shadow.report import Report, report_of
 from policies.shadow.text import summary
@@ -44,7 +44,7 @@ def tell_report(
     for cluster in clusters:
         mine = [
             *incidents.open(cluster, MOST_INCIDENTS),
-            *incidents.closed(cluster, since - AFTERWARDS, MOST_INCIDENTS),
+            *incidents.closed(cluster, since - AGAIN_WITHIN, MOST_INCIDENTS),
         ]
         if len(mine) >= MOST_INCIDENTS:
             telemetry.count(TOO_MANY)

@@ -26,6 +26,16 @@ class Rung(StrEnum):
     PAGE_OPERATOR = "page_operator"  # a person is asked; the incident parks
 
 
+MENDS = frozenset({Rung.RESTART_SERVICE, Rung.RESET_GPU, Rung.REBOOT_NODE})
+"""What makes the same hardware well again."""
+GIVES_UP = frozenset({Rung.FENCE_NODE, Rung.REPLACE_NODE})
+"""What hardware does not come back from."""
+TAKES_OUT = GIVES_UP | {Rung.ISOLATE}
+"""What a node gets no new work after."""
+ON_HARDWARE = MENDS | TAKES_OUT
+"""What is done to a node, whatever runs on it."""
+
+
 class Executor(StrEnum):
     """The Lambda that carries a rung out; handle-incident chooses its task by this word."""
 

@@ -112,6 +112,12 @@ class Action(StrEnum):
     PAGE_OPERATOR = "page_operator"
 
 
+ONLY_TELLS = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR})
+"""Actions after which somebody knows, and nothing else has changed."""
+TOUCHES_NOTHING = ONLY_TELLS | {Action.COLLECT_EVIDENCE}
+"""Actions after which every node and every run goes on as before."""
+
+
 class EvidenceRule(StrEnum):
     """What proves that a fault still holds when the time to act has come."""
 

@@ -10,7 +10,7 @@ incident.
 from datetime import UTC, datetime
 
 from policies.contract.decisions import Contributions, Finding, WideRule
-from policies.contract.rungs import Rung
+from policies.contract.rungs import ON_HARDWARE
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.about_runs import has_only_the_run
@@ -23,7 +23,6 @@ STEP = "job.step"
 NEAR_STEPS = 1  # the ranks of one node are a step apart at most: the next collective waits for all
 NEAR_SECONDS = 3600.0  # where nobody told the incident its step
 MOST_BLAMES = 4
-ON_HARDWARE = frozenset({Rung.ISOLATE, Rung.FENCE_NODE, Rung.RESTART_SERVICE, Rung.RESET_GPU, Rung.REPLACE_NODE})
 
 
 def blame(work: Working, finding: Finding, rule: WideRule, value: str) -> None:

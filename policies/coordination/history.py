@@ -6,19 +6,18 @@ noted and however often. It must not know what is made of it (`policies/facts/hi
 
 from datetime import datetime
 
-from policies.contract.rungs import Rung
-from policies.contract.vocabulary import Action
+from policies.contract.rungs import MENDS, TAKES_OUT, Rung
+from policies.contract.vocabulary import TOUCHES_NOTHING
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.incident import Incident
 from policies.coordination.notes import STAGE_OF
 from policies.coordination.storms import is_of_a_scope
 from policies.facts.faults import fault_of
-from policies.facts.history import MONTH, REPAIRS, TAKEN_OUT, History, Past
+from policies.facts.history import MONTH, History, Past
 
 MOST_ENTRIES = 64  # 16 KiB; a node with so many incidents in 28 days is known well enough
-_KEPT = TAKEN_OUT | REPAIRS | {Rung.SUSPEND_JOB, Rung.RESTART_PROCESS, Rung.RELEASE_NODE}
-_REPAIRED = frozenset(STAGE_OF[rung] for rung in REPAIRS if rung in STAGE_OF)
-_TELLING = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR, Action.COLLECT_EVIDENCE})
+_KEPT = TAKES_OUT | MENDS | {Rung.SUSPEND_JOB, Rung.RESTART_PROCESS, Rung.RELEASE_NODE}
+_REPAIRED = frozenset(STAGE_OF[rung] for rung in MENDS if rung in STAGE_OF)
 _RECORDED = "recorded"
 
 
@@ -35,9 +34,9 @@ def note(history: History | None, incident: Incident, now: datetime) -> History 
 
 
 def past_of(incident: Incident) -> Past | None:
-    """Return what is kept of *incident*; None for what is about no node, or asks for nothing but telling."""
+    """Return what is kept of *incident*; None for what is about no node, or touches nothing."""
     recorded = incident.outcome == _RECORDED
-    if is_of_a_scope(incident.generation) or (recorded and frozenset(incident.policy.do) <= _TELLING):
+    if is_of_a_scope(incident.generation) or (recorded and frozenset(incident.policy.do) <= TOUCHES_NOTHING):
         return None
     first = incident.findings[0] if incident.findings else None
     repaired = [entry.at for entry in incident.timeline if entry.stage in _REPAIRED]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from policies.contract.decisions import Verdict
-from policies.contract.rungs import Executor, Rung
+from policies.contract.rungs import ON_HARDWARE, Executor, Rung
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
-from policies.coordination.blaming import ON_HARDWARE, waits_for, why_spared
+from policies.coordination.blaming import waits_for, why_spared
 from policies.coordination.cancelling import CLEARED, clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
 from policies.coordination.halting import RECORDED, call_off, why_not, why_stopped

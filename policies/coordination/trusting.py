@@ -11,6 +11,7 @@ from datetime import datetime
 
 from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
 from policies.contract.restraints import Trust, VerdictMessage
+from policies.contract.rungs import ON_HARDWARE
 from policies.coordination.endings import happen
 from policies.coordination.happenings import Distrusted
 from policies.coordination.incident import Incident
@@ -20,7 +21,7 @@ from policies.coordination.storms import is_of_a_scope
 from policies.coordination.switches import SelfShadow
 from policies.coordination.working import Working
 from policies.facts.history import Past
-from policies.precision.acts import ACTIONS, TOUCHES, act_of, may_touch
+from policies.precision.acts import ACTIONS, act_of, may_touch
 from policies.precision.record import Ground, Record, with_act, with_grounds
 from policies.precision.signs import AWS_SAYS, Sign, heard
 from policies.precision.verdicts import Precision, precision_of
@@ -46,7 +47,7 @@ def records_behind(snapshot: Snapshot, messages: Collection[AnyMessage]) -> Keys
         for finding in findings
         if finding.kind in AWS_SAYS
         for each in _past(snapshot, finding.node.instance_id)
-        if TOUCHES & set(each.did)
+        if ON_HARDWARE & set(each.did)
     ]
     signs = [Sign.of(each) for each in findings]
     told = {incident for record in _read(snapshot) for incident, _ in heard(record, signs)}

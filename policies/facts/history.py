@@ -10,15 +10,13 @@ from datetime import timedelta
 
 from policies.contract.base import Model
 from policies.contract.events import Scalar
-from policies.contract.rungs import Rung
+from policies.contract.rungs import TAKES_OUT, Rung
 from policies.contract.times import Moment
 from policies.facts.fact import About, Fact, FactDocument, FactType, of_instance
 from policies.facts.lemons import lemon_score
 
 WEEK, MONTH = timedelta(days=7), timedelta(days=28)
 EPISODE = timedelta(hours=1)  # decisions that nobody acts on come with each window of a count; these are one incident
-TAKEN_OUT = frozenset({Rung.ISOLATE, Rung.FENCE_NODE, Rung.REPLACE_NODE})
-REPAIRS = frozenset({Rung.RESET_GPU, Rung.RESTART_SERVICE, Rung.REBOOT_NODE})
 
 
 class Past(Model):
@@ -72,7 +70,7 @@ def _answer(document: History | None, about: About) -> Mapping[str, Scalar]:
         "node.repairs_7d": sum(about.now - at <= WEEK for at in repairs),
         "node.jobs_stopped_28d": len({each.job for each in month if each.job and Rung.SUSPEND_JOB in each.did}),
         "node.lemon_score": lemon_score(
-            taken_out=sum(bool(TAKEN_OUT & set(each.did)) for each in incidents),
+            taken_out=sum(bool(TAKES_OUT & set(each.did)) for each in incidents),
             stopped=sum(Rung.SUSPEND_JOB in each.did for each in incidents),
             faults=len({each.fault for each in incidents}),
             came_back=sum(_came_back(each, month) for each in incidents),

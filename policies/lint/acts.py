@@ -5,11 +5,11 @@ Decides by DESIGN's judgements: who prints a fault is often its victim, an error
 
 from collections.abc import Iterator, Mapping
 
-from policies.contract.vocabulary import Action, EvidenceRule, Kind
+from policies.contract.vocabulary import TOUCHES_NOTHING, Action, EvidenceRule, Kind
 from policies.coordination.plan import CARRIED_OUT, FROM_OUTSIDE
 from policies.lint.branches import Branch
 from policies.lint.flaw import Flaw
-from policies.lint.reading import HARD, KIND, ON_NODES, TELLING, Reading, kinds_of, only_kinds, xids_of
+from policies.lint.reading import HARD, KIND, ON_NODES, Reading, kinds_of, only_kinds, xids_of
 
 # NVIDIA, "Xid Errors": the application's own unless the same GPU fails under distinct jobs. 45 is a cleanup.
 PROGRAMS_XIDS, SYMPTOM_XIDS = frozenset({13, 31, 43}), frozenset({45})
@@ -104,7 +104,7 @@ def _ladders(read: Reading) -> Iterator[Flaw]:
             "the run is stopped, nobody lets it go on, and nobody is paged.",
             "Add resume_job or page_operator.",
         )
-    if policy.approval and frozenset(policy.do) <= TELLING:
+    if policy.approval and frozenset(policy.do) <= TOUCHES_NOTHING:
         yield Flaw.of("L312", "approval", "nothing is done that a person could approve.", "Leave it out.")
     missing = [action for action in policy.do if action not in CARRIED_OUT]
     if read.is_active and missing:

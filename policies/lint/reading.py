@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from policies.contract.vocabulary import Action, Kind, PolicyMode
+from policies.contract.vocabulary import TOUCHES_NOTHING, Action, Kind, PolicyMode
 from policies.expressions.tokens import Token, tokenise
 from policies.lint.branches import Branch, branches_of
 from policies.model import Policy
 
 KIND, XID = "event.kind", "event.attributes.xid"
-TELLING = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR, Action.COLLECT_EVIDENCE})
 ON_NODES = frozenset(
     {Action.ISOLATE, Action.DRAIN, Action.RESET_GPU, Action.RELOAD_DRIVER, Action.REBOOT_NODE, Action.REPLACE_NODE}
 )
@@ -56,8 +55,8 @@ class Reading:
 
     @property
     def acts(self) -> frozenset[Action]:
-        """What `do` does besides telling."""
-        return frozenset(self.policy.do) - TELLING
+        """What `do` does to nodes and runs."""
+        return frozenset(self.policy.do) - TOUCHES_NOTHING
 
     @property
     def ladders(self) -> tuple[tuple[str, frozenset[Action]], ...]:

@@ -7,7 +7,7 @@ follows from the document alone, so that noting it again changes nothing. It mus
 from collections.abc import Iterator
 from datetime import datetime
 
-from policies.contract.rungs import Rung
+from policies.contract.rungs import GIVES_UP, MENDS, ON_HARDWARE, Rung
 from policies.contract.vocabulary import Action
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import of_hardware
@@ -15,9 +15,6 @@ from policies.coordination.notes import STAGE_OF, Stage
 from policies.precision.record import Act, Grade, Ground, merged
 from policies.precision.signs import Sign, grounds_of
 
-MENDS = frozenset({Rung.RESTART_SERVICE, Rung.RESET_GPU, Rung.REBOOT_NODE})
-GIVES_UP = frozenset({Rung.FENCE_NODE, Rung.REPLACE_NODE})
-TOUCHES = MENDS | GIVES_UP | {Rung.ISOLATE}
 ACTIONS = frozenset({
     Action.ISOLATE,
     Action.RESTART_SERVICE,
@@ -31,13 +28,13 @@ _CHANGED: frozenset[Stage] = frozenset(STAGE_OF[rung] for rung in (*MENDS, Rung.
 
 def may_touch(incident: Incident) -> bool:
     """Whether *incident* has touched hardware or is about to."""
-    return any(each.rung in TOUCHES for each in incident.rungs)
+    return any(each.rung in ON_HARDWARE for each in incident.rungs)
 
 
 def act_of(incident: Incident) -> Act | None:
     """Return what *incident* did to hardware; None when it did nothing to any."""
     began = next((entry.at for entry in incident.timeline if entry.stage == "settled"), None)
-    if began is None or not TOUCHES & set(incident.done):
+    if began is None or not ON_HARDWARE & set(incident.done):
         return None
     replaced = Rung.REPLACE_NODE in incident.done
     successor = incident.facts.get("new_instance")

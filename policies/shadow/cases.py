@@ -10,15 +10,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from policies.contract.decisions import PolicyPlan
-from policies.contract.vocabulary import EvidenceRule, Kind
+from policies.contract.vocabulary import EvidenceRule
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import of_hardware
+from policies.precision.signs import AGAIN_WITHIN, AWS_SAYS, AWS_WITHIN
 from policies.shadow.hits import RUNS, Hit, hits_in
 
 EPISODE = timedelta(minutes=30)  # what is found of one node with less between is one case: one incident would have it
-AFTERWARDS = timedelta(hours=24)  # as long as precision waits for what comes back (policies/precision)
-AWS_WITHIN = timedelta(days=7)
-_AWS = frozenset({Kind.INSTANCE_STATUS_IMPAIRED, Kind.INSTANCE_RETIREMENT_SCHEDULED})
 
 
 class Ending(StrEnum):
@@ -143,7 +141,7 @@ def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
 
 
 def _follows(before: Sequence[Hit], after: Sequence[Hit]) -> bool:
-    return after[0].note.first_observed_at - max(hit.note.observed_at for hit in before) <= AFTERWARDS
+    return after[0].note.first_observed_at - max(hit.note.observed_at for hit in before) <= AGAIN_WITHIN
 
 
 def _case(
@@ -196,13 +194,13 @@ def _ending(
         return Ending.ANSWERED
     if again:
         return Ending.AGAIN
-    if until - case.last < AFTERWARDS:
+    if until - case.last < AGAIN_WITHIN:
         return Ending.OPEN
     return Ending.SILENT if case.plan.evidence is EvidenceRule.LATCHED else Ending.AWAY
 
 
 def _is_aws_word(case: Case, incident: Incident) -> bool:
-    notes = (note for note in incident.findings if note.kind in _AWS and incident.cluster == case.cluster)
+    notes = (note for note in incident.findings if note.kind in AWS_SAYS and incident.cluster == case.cluster)
     return any(
         (note.node or incident.node.instance_id) == case.instance
         and case.first <= note.observed_at <= case.last + AWS_WITHIN
@@ -219,7 +217,7 @@ def _beside(case: Case, incidents: Sequence[Incident]) -> Iterator[Beside]:
 def _is_near(case: Case, incident: Incident) -> bool:
     same_run = case.is_about_a_run and case.job and incident.job and incident.job.id == case.job
     same = incident.node.instance_id == case.instance or same_run
-    in_time = case.first - EPISODE <= incident.opened_at <= case.last + AFTERWARDS
+    in_time = case.first - EPISODE <= incident.opened_at <= case.last + AGAIN_WITHIN
     return bool(same) and in_time and incident.cluster == case.cluster
 
 

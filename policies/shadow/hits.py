@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from policies.contract.decisions import PolicyPlan
-from policies.contract.vocabulary import Action
+from policies.contract.vocabulary import TOUCHES_NOTHING, Action
 from policies.coordination.incident import Incident
 from policies.coordination.notes import FindingNote
 
-TOLD = frozenset({Action.RECORD, Action.ALERT, Action.PAGE_OPERATOR})
-RUNS = frozenset({*TOLD, Action.COLLECT_EVIDENCE, Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB})
+RUNS = TOUCHES_NOTHING | {Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB}
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class Hit:
 
 
 def touches(plan: PolicyPlan) -> bool:
-    """Whether it would do more than tell."""
-    return bool(set(plan.do) - TOLD)
+    """Whether it would change anything for a node or a run."""
+    return bool(set(plan.do) - TOUCHES_NOTHING)
 
 
 def hits_in(incidents: Iterable[Incident], shadow: Mapping[str, PolicyPlan]) -> Iterator[Hit]:

@@ -12,11 +12,12 @@ from enum import StrEnum
 from policies.contract.decisions import PolicyPlan
 from policies.coordination.incident import Incident
 from policies.gpu_hours import Span, gpus_or_usual, hours_in
+from policies.model import TrustRule
 from policies.shadow.cases import NEEDLESS, REAL, Case, Ending, cases_of
 from policies.shadow.hits import touches
 
-RIGHT_AT_LEAST = 0.8  # below it an active policy puts itself in shadow, unless it says otherwise (`trust`)
 LONGEST_LOSS = timedelta(hours=24)
+_TRUST = TrustRule()  # of plans of before it was measured
 ASSUMPTIONS = (
     "what is found of one node with less than 30 minutes between is one case; a case is settled after a day",
     "nothing is known of what people do beside Relight, unless they close an incident or say what the hardware was",
@@ -60,18 +61,18 @@ class PolicyReport:
 
     @property
     def advice(self) -> Advice:
-        """What to do with it."""
+        """What to do with it; whom its own `trust` would put in shadow again at once is not armed."""
         if self.right is None:
             return Advice.WAIT
-        return Advice.ARM if self.right >= RIGHT_AT_LEAST else Advice.MEND
+        return Advice.ARM if self.right >= (self.plan.trust or _TRUST).at_least else Advice.MEND
 
 
 @dataclass(frozen=True)
 class Report:
     """``policies`` would have acted, the first candidates to arm first.
 
-    ``quiet`` are in shadow and would have done nothing, ``tell_only`` are in shadow and only tell. ``acted`` incidents
-    were acted on by others meanwhile, of ``incidents`` in all.
+    ``quiet`` are in shadow and would have done nothing, ``tell_only`` are in shadow and touch nothing. ``acted``
+    incidents were acted on by others meanwhile, of ``incidents`` in all.
     """
 
     since: datetime

@@ -66,7 +66,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield (
         f"{_count(would, 'policy', 'policies')} in shadow would have acted, in"
         f" {_count(sum(len(one.cases) for one in report.policies), 'case', 'cases')}."
-        f" {len(report.quiet)} more had no reason to, {report.tell_only} only tell."
+        f" {len(report.quiet)} more had no reason to, {report.tell_only} touch nothing."
     )
     yield f"Meanwhile {_count(report.incidents, 'incident', 'incidents')}, {report.acted} of them acted on."
     for advice in Advice:

@@ -8,7 +8,7 @@ import pytest
 
 from policies.contract.decisions import CloseMessage, Finding, PolicyPlan
 from policies.contract.events import JobRef
-from policies.contract.restraints import VerdictMessage
+from policies.contract.restraints import Trust, VerdictMessage
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode
 from policies.coordination.incident import Incident
 from policies.shadow.cases import Ending
@@ -86,6 +86,20 @@ def test_four_of_five_are_enough_to_be_armed_and_fewer_are_not() -> None:
     assert only(reported(happened(*real, away))).right == 4 / 5
     assert only(reported(happened(*real, away))).advice is Advice.ARM
     assert only(reported(happened(*real[:2], away))).advice is Advice.MEND
+
+
+def test_a_policy_is_measured_by_the_trust_that_it_asks_for_itself() -> None:
+    real = [seen(f"i-{number}", hours) for number in (1, 2) for hours in (1, 9)]
+    told = happened(*real, seen("i-9", 1))
+    strict, lax = (SHADOW.model_copy(update={"trust": Trust(at_least=share, of=10)}) for share in (0.81, 0.5))
+    assert only(reported(told, strict)).advice is Advice.MEND
+    assert only(reported(happened(*real[:2], seen("i-9", 1)), lax)).advice is Advice.ARM
+
+
+def test_a_policy_that_only_collects_evidence_would_have_touched_nothing() -> None:
+    collecting = plan(Action.COLLECT_EVIDENCE, name=SHADOW.name)
+    report = reported(happened(seen("i-1", 1)), collecting)
+    assert (report.policies, report.quiet, report.tell_only) == ((), (), 1)
 
 
 def test_silence_says_nothing_of_what_is_told_of_once() -> None:
