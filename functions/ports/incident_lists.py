@@ -11,7 +11,7 @@ from policies.coordination.incident import Incident
 
 
 class IncidentLists(Protocol):
-    """Last changed first; what this version cannot read is left out. Failures raise DependencyError."""
+    """Last changed first; what this version cannot read is left out and logged. Failures raise DependencyError."""
 
     def open(self, cluster: str, most: int) -> Sequence[Incident]:
         """Return the open incidents of *cluster*, parked ones too; of more than *most* the last changed."""

@@ -62,7 +62,9 @@ def test_of_too_many_the_last_changed_are_told(world: World) -> None:
     assert world.lists.closed(CLUSTER, START - timedelta(seconds=1), 2) == [made[4], made[3]]
 
 
-def test_what_cannot_be_read_is_left_out_and_a_table_that_is_gone_is_told() -> None:
+def test_what_cannot_be_read_is_left_out_and_said_and_a_table_that_is_gone_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with mock_aws():
         client = boto3.client("dynamodb", region_name="us-east-1")
         create_tables(client)
@@ -71,5 +73,6 @@ def test_what_cannot_be_read_is_left_out_and_a_table_that_is_gone_is_told() -> N
         broken = {"pk": "INCIDENT#x", "sk": "META", "cluster_status": f"{CLUSTER}#open", "updated_at": "2026"}
         client.put_item(TableName="incidents", Item={name: {"S": value} for name, value in broken.items()})
         assert DynamoIncidentLists(client, "incidents").open(CLUSTER, 10) == [known]
+        assert "cannot be read" in caplog.text
         with pytest.raises(DependencyError):
             DynamoIncidentLists(client, "gone").open(CLUSTER, 10)
