@@ -43,16 +43,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume", type=Path, metavar="DIR", help="keep each day there, and go on where it was stopped"
     )
     parser.add_argument(
-        "--gpu-hour-price", type=_price, default=GPU_HOUR_PRICE, metavar="X", help=f"in USD (default {GPU_HOUR_PRICE})"
+        "--gpu-hour-price",
+        type=above_zero,
+        default=GPU_HOUR_PRICE,
+        metavar="X",
+        help=f"in USD (default {GPU_HOUR_PRICE})",
     )
     parser.add_argument(
-        "--most-new-acts", type=_number, metavar="N", help="fail if more than so many incidents would be acted on anew"
+        "--most-new-acts",
+        type=whole_number,
+        metavar="N",
+        help="fail if more than so many incidents would be acted on anew",
     )
+    add_archive(parser)
+    parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
+
+
+def add_archive(parser: argparse.ArgumentParser) -> None:
+    """Declare what has to be known of an archive that is told again, and is not in it."""
     parser.add_argument(
         "--orchestrator", choices=["eks", "sagemaker"], default="eks", help="who runs clusters whose jobs do not say"
     )
-    parser.add_argument("--time-scale", type=_price, default=1.0, metavar="X", help="of an archive of the demo: 0.05")
-    parser.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
+    parser.add_argument(
+        "--time-scale", type=above_zero, default=1.0, metavar="X", help="of an archive of the demo: 0.05"
+    )
 
 
 def moment(text: str) -> datetime:
@@ -64,7 +78,8 @@ def moment(text: str) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def _price(text: str) -> float:
+def above_zero(text: str) -> float:
+    """Return *text* as a finite number above 0."""
     try:
         found = float(text)
     except ValueError:
@@ -74,7 +89,8 @@ def _price(text: str) -> float:
     return found
 
 
-def _number(text: str) -> int:
+def whole_number(text: str) -> int:
+    """Return *text* as a whole number of 0 or more."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
     return int(text)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from console.policy.pushing import Gate
+    from console.policy.rehearsing import Rehearsal
     from functions.adapters.policies import DynamoPolicies
 
 USAGE_ERROR = 2
@@ -169,22 +170,30 @@ def _gates(args: argparse.Namespace) -> "Sequence[Gate]":
     from datetime import UTC, datetime
     from functools import partial
 
-    from console.archive.whereabouts import reader_of
-    from console.backtest.arguments import GPU_HOUR_PRICE
     from console.backtest.running import watched
-    from console.policy.rehearsing import Rehearsal, gate_of
+    from console.policy.rehearsing import gate_of
     from functions.triage.collector import calm_collector
 
     calm_collector()
-    rehearsal = Rehearsal(
+    return (gate_of(rehearsal_of(args), watched, partial(datetime.now, UTC)),)
+
+
+def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
+    """Return how a push is rehearsed as *args* ask; RelightError when there is no such archive."""
+    from console.archive.whereabouts import reader_of
+    from console.backtest.arguments import GPU_HOUR_PRICE
+    from console.policy.rehearsing import Rehearsal
+    from policies.contract.vocabulary import Orchestrator
+
+    return Rehearsal(
         reader_of(args.backtest, args.region),
         args.backtest,
         args.backtest_days,
         args.most_new_acts,
         GPU_HOUR_PRICE,
-        time_scale=args.time_scale,
+        Orchestrator(args.orchestrator),
+        args.time_scale,
     )
-    return (gate_of(rehearsal, watched, partial(datetime.now, UTC)),)
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.stack_commands import DEFAULT_STACK
+from console.backtest.arguments import add_archive, whole_number
+from console.stack_commands import DEFAULT_STACK, positive
 
 if TYPE_CHECKING:
     from console.policy.pushing import Gate
@@ -63,16 +64,10 @@ def _add_rehearsal(action: argparse.ArgumentParser) -> None:
     """What makes a push prove itself on the past first."""
     where = "rehearse it on this archive first (a folder, or s3://bucket/prefix): what would it have done differently"
     action.add_argument("--backtest", default="", metavar="PATH", help=where)
-    action.add_argument("--backtest-days", type=_days, default=7, metavar="N", help="so many days of it (7)")
+    action.add_argument("--backtest-days", type=positive, default=7, metavar="N", help="so many days of it (7)")
     most = "write only if it would have acted anew in at most so many incidents (0)"
-    action.add_argument("--most-new-acts", type=int, default=0, metavar="N", help=most)
-    action.add_argument("--time-scale", type=float, default=1.0, metavar="X", help="of an archive of the demo: 0.05")
-
-
-def _days(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of days, 1 or more")
-    return int(text)
+    action.add_argument("--most-new-acts", type=whole_number, default=0, metavar="N", help=most)
+    add_archive(action)
 
 
 def _add_pull(action: argparse.ArgumentParser) -> None:

@@ -1,10 +1,13 @@
 """A push that has to prove itself on the past first."""
 
+import argparse
 from contextlib import nullcontext
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from console.commands import policy as command
 from console.main import main
 from console.policy.planning import Doing, Planned
 from console.policy.pushing import Gate
@@ -12,6 +15,7 @@ from console.policy.rehearsing import Rehearsal, gate_of
 from functions.twins.archive import MemoryArchive
 from policies.contract.archive_names import POLICIES
 from policies.contract.errors import BadInputError
+from policies.contract.vocabulary import Orchestrator
 from tests.tools.envelopes import NOW
 from tests.tools.replays import documents, head, history, revision, shelved
 
@@ -69,8 +73,30 @@ def test_an_archive_without_events_proves_nothing() -> None:
         gate(MemoryArchive())([planned(RESTART)])
 
 
-def test_a_number_of_days_that_is_none_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--backtest-days", "0", "1 or more"),
+        ("--most-new-acts", "-5", "0 or more"),
+        ("--time-scale", "0", "above 0"),
+        ("--time-scale", "nan", "above 0"),
+        ("--orchestrator", "nomad", "invalid choice"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_before_anything_is_read(
+    option: str, value: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["policy", "push", "--table", "t", "--backtest", "nowhere", "--backtest-days", "0"])
+        main(["policy", "push", "--table", "t", "--backtest", "nowhere", f"{option}={value}"])
     assert stopped.value.code == 2
-    assert "1 or more" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
+
+
+def test_the_rehearsal_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    words = f"push --backtest {tmp_path} --backtest-days 14 --most-new-acts 3 --time-scale 0.05".split()
+    asked = command.rehearsal_of(parser.parse_args([*words, "--orchestrator", "sagemaker"]))
+    assert (asked.address, asked.days, asked.most, asked.time_scale) == (str(tmp_path), 14, 3, 0.05)
+    assert asked.orchestrator is Orchestrator.SAGEMAKER
+    assert command.rehearsal_of(parser.parse_args(words)).orchestrator is Orchestrator.EKS
