@@ -24,6 +24,7 @@ GROUP_TAG = "aws:autoscaling:groupName"
 _READY = frozenset({"Warmed:Running", "Warmed:Stopped", "Warmed:Hibernated"})
 _RECENT = 10  # activities looked at; they come newest first
 _MOST_PAGES = 20
+_MOST_RESERVATIONS = 100  # of the 200 values that filters of a request may have (EC2 API reference, DescribeInstances)
 _MOST_WHY = 200
 # What Auto Scaling says when EC2 has none: "We currently do not have sufficient p5.48xlarge capacity in the
 # Availability Zone you requested", "There is no Spot capacity available …" (Auto Scaling user guide, "Troubleshoot:
@@ -72,19 +73,31 @@ class Ec2Capacity:
             found = [each for page in pages for each in page["CapacityReservations"]]
         return [_reservation(each) for each in found]
 
-    def runs_in(self, reservation: str, groups: Collection[str]) -> bool:
-        """See the port. A page may be empty, and be followed by one that is not."""
-        wanted = {"capacity-reservation-id": [reservation], f"tag:{GROUP_TAG}": sorted(groups)}
+    def lived_in(self, reservations: Collection[str], groups: Collection[str]) -> Collection[str]:
+        """See the port."""
+        asked, found = sorted(reservations), set[str]()
+        for start in range(0, len(asked), _MOST_RESERVATIONS):
+            found |= self._lived_in(asked[start : start + _MOST_RESERVATIONS], groups)
+        return found
+
+    def _lived_in(self, asked: Sequence[str], groups: Collection[str]) -> set[str]:
+        """A page may be empty, and be followed by one that is not."""
+        wanted = {"capacity-reservation-id": list(asked), f"tag:{GROUP_TAG}": sorted(groups)}
         pages = self._ec2.get_paginator("describe_instances").paginate(
             Filters=[{"Name": name, "Values": values} for name, values in wanted.items()]
         )
-        with calling(f"looking who runs in {reservation}"):
+        found: set[str] = set()
+        with calling(f"looking who runs in {len(asked)} capacity reservations"):
             for number, page in enumerate(pages, start=1):
-                if any(each["Instances"] for each in page["Reservations"]):
-                    return True
+                inside = [each for one in page["Reservations"] for each in one["Instances"]]
+                found |= {each["CapacityReservationId"] for each in inside if "CapacityReservationId" in each}
+                if len(found) == len(asked):
+                    break
                 if number == _MOST_PAGES:
-                    raise DependencyError(f"{reservation} has more than {number} pages of instances, none of {groups}.")
-        return False
+                    raise DependencyError(
+                        f"{len(asked)} reservations have more than {number} pages of instances of {groups}."
+                    )
+        return found
 
 
 def _room(described: "AutoScalingGroupTypeDef") -> Room:

@@ -58,6 +58,6 @@ class CapacityView(Protocol):
         """Return all that are in force in this account and region, also those that others share with it."""
         ...
 
-    def runs_in(self, reservation: str, groups: Collection[str]) -> bool:
-        """Whether an instance of one of *groups* runs in *reservation*."""
+    def lived_in(self, reservations: Collection[str], groups: Collection[str]) -> Collection[str]:
+        """Return those of *reservations* in which an instance of one of *groups* runs."""
         ...

@@ -36,12 +36,13 @@ class CapacityLook:
 
     def look(self, clusters: Sequence[ClusterSettings], began: datetime) -> None:
         """Keep what each of *clusters* could get. DependencyError when one could not be kept; the others are."""
-        failures = [error for cluster in clusters if (error := self._keep(cluster, began))]
+        reserved = _Reserved(self.view)
+        failures = [error for cluster in clusters if (error := self._keep(cluster, reserved, began))]
         if failures:
             raise failures[0]
 
-    def _keep(self, cluster: ClusterSettings, began: datetime) -> DependencyError | None:
-        answers = _Asking(self, cluster, began + self.patience).answers()
+    def _keep(self, cluster: ClusterSettings, reserved: "_Reserved", began: datetime) -> DependencyError | None:
+        answers = _Asking(self, cluster, reserved, began + self.patience).answers()
         for part, why in answers.unknown.items():
             LOG.info("capacity of %s: %s is unknown: %s", cluster.name, part, why)
         try:
@@ -52,11 +53,30 @@ class CapacityLook:
         return None
 
 
+class _Reserved:
+    """The account's reservations, which are the same for each cluster: asked for once, also where that fails."""
+
+    def __init__(self, view: CapacityView) -> None:
+        self._view = view
+        self._answer: Sequence[Reservation] | DependencyError | None = None
+
+    def all(self) -> Sequence[Reservation]:
+        if self._answer is None:
+            try:
+                self._answer = self._view.reservations()
+            except DependencyError as error:
+                self._answer = error
+        if isinstance(self._answer, DependencyError):
+            raise self._answer
+        return self._answer
+
+
 class _Asking:
     """One cluster's questions."""
 
-    def __init__(self, look: CapacityLook, cluster: ClusterSettings, until: datetime) -> None:
+    def __init__(self, look: CapacityLook, cluster: ClusterSettings, reserved: _Reserved, until: datetime) -> None:
         self._look, self._view, self._cluster, self._until = look, look.view, cluster, until
+        self._reserved = reserved
         self._unknown: dict[str, str] = {}
 
     def answers(self) -> Answers:
@@ -99,12 +119,13 @@ class _Asking:
 
     def _reservations(self, rooms: Sequence[Room]) -> Sequence[Reservation]:
         self._in_time()
-        return [each for each in self._view.reservations() if self._is_ours(each, rooms)]
-
-    def _is_ours(self, reservation: Reservation, rooms: Sequence[Room]) -> bool:
-        told = surely_of(reservation, self._cluster.name, rooms)
-        names = [room.name for room in rooms]
-        return self._each(reservation.id, lambda one: self._view.runs_in(one, names)) if told is None else told
+        told = {each.id: surely_of(each, self._cluster.name, rooms) for each in self._reserved.all()}
+        unsure = [name for name, ours in told.items() if ours is None]
+        if unsure:
+            self._in_time()
+            lived_in = self._view.lived_in(unsure, [room.name for room in rooms])
+            told |= {name: name in lived_in for name in unsure}
+        return [each for each in self._reserved.all() if told[each.id]]
 
     def _each(self, name: str, question: Callable[[str], T]) -> T:
         self._in_time()

@@ -44,10 +44,10 @@ class MemoryCapacityView:
         self._ask("reservations")
         return self.reserved
 
-    def runs_in(self, reservation: str, groups: Collection[str]) -> bool:
+    def lived_in(self, reservations: Collection[str], groups: Collection[str]) -> Collection[str]:
         """See the port."""
-        self._ask("runs_in")
-        return bool({*self.inside.get(reservation, ())} & {*groups})
+        self._ask("lived_in")
+        return {each for each in reservations if {*self.inside.get(each, ())} & {*groups}}
 
     def _ask(self, call: str) -> None:
         self.asked.append(call)

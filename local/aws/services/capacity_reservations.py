@@ -20,10 +20,10 @@ _ENDED = frozenset({"terminated", "stopped"})
 
 
 def apply() -> None:
-    """Let EC2 answer DescribeCapacityReservations, and find instances by the reservation that they run in."""
+    """Let EC2 answer DescribeCapacityReservations, and find and tell instances by the reservation they run in."""
     instance_class: Any = Instance
-    instance_class.relight_reservation = None
-    filter_dict_attribute_mapping["capacity-reservation-id"] = "relight_reservation"
+    instance_class.capacity_reservation_id = None
+    filter_dict_attribute_mapping["capacity-reservation-id"] = "capacity_reservation_id"
     EC2Response.describe_capacity_reservations = _describe  # type: ignore[attr-defined]  # moto has none to replace
 
 
@@ -33,7 +33,7 @@ def set_all(reservations: Sequence[Mapping[str, Any]], *, region: str) -> None:
     backend.relight_reservations = [dict(each) for each in reservations]
     for each in reservations:
         for instance_id in each.get("instances", ()):
-            backend.get_instance(instance_id).relight_reservation = each["id"]
+            backend.get_instance(instance_id).capacity_reservation_id = each["id"]
 
 
 def _describe(self: Any) -> ActionResult:
@@ -49,7 +49,7 @@ def _described(backend: Any, reservation: Mapping[str, Any]) -> dict[str, Any]:
     inside = [
         each
         for each in backend.all_instances()
-        if each.relight_reservation == reservation["id"] and each.state not in _ENDED
+        if each.capacity_reservation_id == reservation["id"] and each.state not in _ENDED
     ]
     described = {
         "CapacityReservationId": reservation["id"],

@@ -82,9 +82,10 @@ def test_reservations_in_force_tell_slots_free_ones_tag_and_end(site: Site) -> N
 
 
 def test_who_runs_in_a_reservation_is_told_by_group(site: Site) -> None:
-    assert site.view.runs_in("cr-1", ["gpus", "others"])
-    assert not site.view.runs_in("cr-1", ["others"])
-    assert not site.view.runs_in("cr-2", ["gpus"])
+    assert set(site.view.lived_in(["cr-1", "cr-2"], ["gpus", "others"])) == {"cr-1"}
+    assert not site.view.lived_in(["cr-1", "cr-2"], ["others"])
+    assert not site.view.lived_in(["cr-2"], ["gpus"])
+    assert set(site.view.lived_in([*(f"cr-{number}" for number in range(2, 250)), "cr-1"], ["gpus"])) == {"cr-1"}
 
 
 def test_an_empty_warm_pool_has_nothing_and_a_group_that_lacks_nothing_was_refused_nothing(site: Site) -> None:
@@ -152,7 +153,7 @@ def test_a_launch_that_failed_for_another_reason_says_nothing_of_capacity() -> N
 
 
 class FakeEc2:
-    """Pages of describe_instances."""
+    """Pages of describe_instances: the reservations that their instances run in."""
 
     def __init__(self, pages: list[list[str]]) -> None:
         self._pages = pages
@@ -163,19 +164,21 @@ class FakeEc2:
 
     def paginate(self, **_parameters: object) -> Iterator[dict[str, object]]:
         for page in self._pages:
-            yield {"Reservations": [{"Instances": [{"InstanceId": each}]} for each in page]}
+            yield {"Reservations": [{"Instances": [{"CapacityReservationId": each}]} for each in page]}
 
 
-def runs_in(pages: list[list[str]]) -> bool:
+def lived_in(pages: list[list[str]]) -> set[str]:
     fake: Any = FakeEc2(pages)
-    return Ec2Capacity(fake, boto3.client("autoscaling", region_name=REGION)).runs_in("cr-1", ["gpus"])
+    asked = ["cr-1", "cr-2"]
+    return set(Ec2Capacity(fake, boto3.client("autoscaling", region_name=REGION)).lived_in(asked, ["gpus"]))
 
 
 def test_an_empty_page_is_no_answer_and_pages_without_an_end_are_a_failure() -> None:
-    assert runs_in([[], ["i-1"]])
-    assert not runs_in([[], []])
+    assert lived_in([[], ["cr-1"]]) == {"cr-1"}
+    assert lived_in([[], []]) == set()
+    assert lived_in([["cr-1"], ["cr-2"], *([[]] * 21)]) == {"cr-1", "cr-2"}
     with pytest.raises(DependencyError, match="more than 20 pages"):
-        runs_in([[]] * 21)
+        lived_in([["cr-1"]] * 21)
 
 
 def test_a_role_without_the_right_is_a_failure_that_says_so() -> None:

@@ -82,7 +82,7 @@ def test_the_newest_refused_launch_is_told() -> None:
         ("rooms", {"headroom", "spares", "reserved_free"}),
         ("warm", {"spares"}),
         ("reservations", {"reserved_free"}),
-        ("runs_in", {"reserved_free"}),
+        ("lived_in", {"reserved_free"}),
         ("refusal", {"refused_at"}),
     ],
 )
@@ -115,6 +115,20 @@ def test_whoever_is_slow_leaves_the_rest_unknown_and_nobody_waits() -> None:
     found = kept(facts, "a")
     assert (found.headroom, found.spares, found.reserved_free) == (5, 3, None)
     assert "no time left" in found.unknown["reserved_free"]
+
+
+@pytest.mark.parametrize("failing", [set(), {"reservations"}])
+def test_reservations_are_asked_for_once_for_all_clusters_and_who_lives_in_them_once_a_cluster(
+    failing: set[str],
+) -> None:
+    seen, facts = view(), MemoryFacts()
+    seen.failing = failing
+    other = ClusterSettings(name="b", orchestrator="eks", auto_scaling_groups=("x",))
+    CapacityLook(seen, facts, lambda: NOW).look([CLUSTER, other], NOW)
+    assert seen.asked.count("reservations") == 1
+    assert seen.asked.count("lived_in") == (0 if failing else 2)
+    assert kept(facts, "b").reserved_free == (None if failing else 120)
+    assert kept(facts, "a").reserved_free == (None if failing else 4)
 
 
 class Refusing(MemoryFacts):
