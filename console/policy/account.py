@@ -169,8 +169,6 @@ class _Nowhere:
 
 def connect(stack: str, region: str | None) -> Account:
     """Find *stack* and return its tables. RelightError says what is missing."""
-    from botocore.config import Config
-
     from console import aws
     from console.dlq.adapters.asking import asking
     from console.dlq.adapters.stacks import CloudFormationStacks
@@ -180,8 +178,9 @@ def connect(stack: str, region: str | None) -> Account:
     from functions.adapters.node_states import DynamoNodeStates
     from functions.adapters.policies import DynamoPolicies
     from functions.adapters.switches import DynamoSwitches
+    from functions.clients import bounded
 
-    config = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=20)
+    config = bounded(tries=5)
     with asking("connecting to AWS"):
         session = aws.session(region)
         found = CloudFormationStacks(session.client("cloudformation", config=config)).find(stack)
