@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from console.incident.standing import is_given_up, is_isolated, is_run_stopped, may_be_given_up, may_be_stopping
 from policies.contract.rungs import Rung
-from policies.contract.vocabulary import Orchestrator
+from policies.contract.vocabulary import RECORDED, Orchestrator
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 
@@ -44,7 +44,7 @@ def next_steps(incident: Incident) -> Sequence[str]:
     if incident.status is IncidentStatus.PARKED:
         return list(_parked(incident))
     if incident.status is IncidentStatus.CLOSED:
-        recorded = incident.outcome == "recorded"
+        recorded = incident.outcome == RECORDED
         return ["Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]

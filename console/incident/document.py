@@ -8,6 +8,7 @@ from console.incident.advising import next_steps
 from console.incident.standing import held, left
 from policies.contract.rungs import Rung
 from policies.contract.times import format_time
+from policies.contract.vocabulary import RECORDED
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 
@@ -58,7 +59,7 @@ def whole(incident: Incident) -> dict[str, Any]:
 
 def is_recorded(incident: Incident) -> bool:
     """Whether nobody ever acted on it, so that it never had an execution to look at."""
-    return incident.status is IncidentStatus.CLOSED and incident.outcome == "recorded" and incident.fence == 0
+    return incident.status is IncidentStatus.CLOSED and incident.outcome == RECORDED and incident.fence == 0
 
 
 def timeline(incident: Incident) -> Sequence[tuple[float, Any]]:

@@ -63,19 +63,15 @@ def _told(nodes: Mapping[NodeKey, Sequence[Arrival]]) -> Iterable[tuple[NodeKey,
             if envelope.jobs and is_sign_of_life(envelope):
                 for job in envelope.jobs:
                     if len(job.id.encode("utf-8", "replace")) <= LONGEST_KEY:
-                        yield node, _progress(job, node.instance_id, arrival.record.arrived_at), job.id
+                        yield node, _progress(job, arrival.record.arrived_at), job.id
 
 
-def _progress(job: JobProgress, node: str, at: datetime) -> Progress:
+def _progress(job: JobProgress, at: datetime) -> Progress:
     return Progress(
         at=at,
-        node=node,
-        orchestrator=job.orchestrator,
         world_size=job.world_size,
         alive=job.alive,
         step=job.step,
-        moved_at=_before(at, job.moved_ago),
-        step_seconds=job.step_seconds,
         saved_step=job.saved_step,
         saved_at=_before(at, job.saved_ago),
         save_seconds=job.save_seconds,

@@ -4,6 +4,7 @@ Findings go from triage to coordinate, asks from handle-incident to coordinate, 
 know queues or tables.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -231,6 +232,11 @@ class CloseMessage(Model):
 AnyMessage = FindingsMessage | AskMessage | SweepMessage | CloseMessage | ApproveMessage | VerdictMessage
 Message = Annotated[AnyMessage, Field(discriminator="type")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
+
+
+def findings_in(messages: Iterable[AnyMessage]) -> Iterator[Finding]:
+    """Yield what *messages* found."""
+    return (each for message in messages if isinstance(message, FindingsMessage) for each in message.findings)
 
 
 def parse_message(body: str | bytes) -> AnyMessage:

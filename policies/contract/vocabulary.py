@@ -118,6 +118,10 @@ TOUCHES_NOTHING = ONLY_TELLS | {Action.COLLECT_EVIDENCE}
 """Actions after which every node and every run goes on as before."""
 
 
+RECORDED = "recorded"
+"""The outcome of an incident that nobody acts on, and of its lease."""
+
+
 class EvidenceRule(StrEnum):
     """What proves that a fault still holds when the time to act has come."""
 

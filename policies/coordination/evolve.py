@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from policies.contract.decisions import RungReport
+from policies.contract.vocabulary import RECORDED
 from policies.coordination.happenings import (
     Advanced,
     Approved,
@@ -87,7 +88,7 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
         case Closed(outcome, reason):
             changes = {"reason": reason, "outcome": outcome}
         case Recorded(reason, _) | CalledOff(reason, _):
-            changes = {"reason": reason, "outcome": "recorded"}
+            changes = {"reason": reason, "outcome": RECORDED}
     return changes
 
 

@@ -8,6 +8,7 @@ rungs that only bring the run back go on, so that no run stays down for a switch
 from datetime import datetime
 
 from policies.contract.rungs import Rung
+from policies.contract.vocabulary import RECORDED
 from policies.coordination.endings import happen, let_all_go, owns_lease, park
 from policies.coordination.happenings import CalledOff
 from policies.coordination.incident import Incident
@@ -17,7 +18,6 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.working import Working
 from policies.schedules import permits
 
-RECORDED = "recorded"  # how the lease of what was called off is left
 BRINGS_BACK = frozenset({Rung.VERIFY_NODE, Rung.CHOOSE_CHECKPOINT, Rung.RESUME_JOB, Rung.CONFIRM_RESUME})
 
 

@@ -7,7 +7,7 @@ noted and however often. It must not know what is made of it (`policies/facts/hi
 from datetime import datetime
 
 from policies.contract.rungs import MENDS, TAKES_OUT, Rung
-from policies.contract.vocabulary import TOUCHES_NOTHING
+from policies.contract.vocabulary import RECORDED, TOUCHES_NOTHING
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.incident import Incident
 from policies.coordination.notes import STAGE_OF
@@ -18,7 +18,6 @@ from policies.facts.history import MONTH, History, Past
 MOST_ENTRIES = 64  # 16 KiB; a node with so many incidents in 28 days is known well enough
 _KEPT = TAKES_OUT | MENDS | {Rung.SUSPEND_JOB, Rung.RESTART_PROCESS, Rung.RELEASE_NODE}
 _REPAIRED = frozenset(STAGE_OF[rung] for rung in MENDS if rung in STAGE_OF)
-_RECORDED = "recorded"
 
 
 def note(history: History | None, incident: Incident, now: datetime) -> History | None:
@@ -35,7 +34,7 @@ def note(history: History | None, incident: Incident, now: datetime) -> History 
 
 def past_of(incident: Incident) -> Past | None:
     """Return what is kept of *incident*; None for what is about no node, or touches nothing."""
-    recorded = incident.outcome == _RECORDED
+    recorded = incident.outcome == RECORDED
     if is_of_a_scope(incident.generation) or (recorded and frozenset(incident.policy.do) <= TOUCHES_NOTHING):
         return None
     first = incident.findings[0] if incident.findings else None
@@ -49,7 +48,6 @@ def past_of(incident: Incident) -> Past | None:
         repaired_at=max(repaired, default=None),
         job=incident.job.id if incident.job else "",
         outcome=incident.outcome,
-        recorded=recorded,
         of_run=has_only_the_run(incident),
     )
 

@@ -4,10 +4,10 @@ Decides what of a decision's documents is evidence about a restart: what its mes
 hour, and what open incidents of its run stand on. It must not decide what makes a miss (`policies/precision/` does).
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, Finding, FindingsMessage
+from policies.contract.decisions import AnyMessage, FindingsMessage, findings_in
 from policies.contract.restraints import VerdictMessage
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import missed_by
@@ -32,7 +32,7 @@ def runs_to_look_up(snapshot: Snapshot, messages: Iterable[AnyMessage]) -> froze
     """Return the runs of which it matters whether an incident about them is open: their end is news."""
     kept = snapshot.misses.get(_THE_ONE)
     known = {each.id for each in kept.restarts} if kept else set()
-    ends = (restart_in(each) for each in _findings(messages))
+    ends = (restart_in(each) for each in findings_in(messages))
     return frozenset(each.job for each in ends if each and each.id not in known)
 
 
@@ -43,7 +43,7 @@ def keep_misses(work: Working, messages: Collection[AnyMessage], now: datetime) 
     before = work.misses.get(_THE_ONE)
     misses = before or Misses(cluster=work.snapshot.cluster)
     restarts = {each.id: each for each in misses.restarts}
-    findings = list(_findings(messages))
+    findings = list(findings_in(messages))
     evidence = [Evidence.of(each) for each in findings]
     for restart in filter(None, map(restart_in, findings)):
         if restart.id not in restarts:
@@ -98,7 +98,3 @@ def _name(restarts: dict[str, Restart], incidents: Iterable[Incident]) -> None:
             )
         else:
             restarts.pop(incident.id, None)
-
-
-def _findings(messages: Iterable[AnyMessage]) -> Iterator[Finding]:
-    return (each for message in messages if isinstance(message, FindingsMessage) for each in message.findings)

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from policies.contract.times import add_seconds
-from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.budgets import Budget, Reservation
 from policies.coordination.incident import Incident
-from policies.coordination.storms import is_of_a_scope
+from policies.coordination.sparing import is_of_a_node
 from policies.coordination.switches import SelfShadow
 from policies.coordination.working import Working
 
@@ -36,7 +35,9 @@ def why_too_many(work: Working, incident: Incident, now: datetime) -> str:
         lately = [act for act in acts if act.at > add_seconds(now, -pace.within_seconds)]
         if len(lately) >= pace.at_most:
             return f"acted {_times(len(lately))} within {_span(pace.within_seconds)}"
-    chain = chain_to(acts, incident.node.instance_id) if pace is not None and _is_about_a_node(incident) else ()
+    # A long run hangs several times a day for reasons that have nothing in common: only acts on nodes make a loop.
+    loops = pace is not None and is_of_a_node(incident.generation)
+    chain = chain_to(acts, incident.node.instance_id) if loops else ()
     if len(chain) < MOST_IN_A_ROW:
         return ""
     told = " → ".join(f"{act.node} (incident {act.incident[:8]})" for act in reversed(chain))
@@ -104,15 +105,9 @@ def chain_to(acts: Sequence[Reservation], node: str) -> tuple[Reservation, ...]:
     return tuple(chain)
 
 
-def _is_about_a_node(incident: Incident) -> bool:
-    """Whether it acts on a node: a long run hangs several times a day for reasons that have nothing in common."""
-    return not has_only_the_run(incident) and not is_of_a_scope(incident.generation)
-
-
 def _acts_before(work: Working, incident: Incident, now: datetime) -> tuple[Reservation, ...]:
     """Return the acts of other incidents within a day, without those from before a person lifted its shadow."""
-    shadow = work.switches.shadows.get(incident.policy.name)
-    lifted = shadow.lifted_at if shadow else None
+    lifted = work.switches.lifted_at(incident.policy.name)
     begin = add_seconds(now, -DAY_SECONDS)
     acts = work.budget(acts_scope(incident.policy.name)).reservations
     return tuple(

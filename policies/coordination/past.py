@@ -8,7 +8,7 @@ last incident. It must not decide about incidents.
 from collections.abc import Iterable
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, FindingsMessage
+from policies.contract.decisions import AnyMessage, FindingsMessage, findings_in
 from policies.coordination import history, recent
 from policies.coordination.snapshot import Keys
 from policies.coordination.working import Working
@@ -31,7 +31,7 @@ def keep_past(work: Working, messages: Iterable[AnyMessage], now: datetime) -> N
         if instance in asked:
             noted = history.note(work.histories.get(instance), incident, now)
             work.histories |= {instance: noted} if noted else {}
-    found = [each for one in messages if isinstance(one, FindingsMessage) for each in one.findings]
+    found = [*findings_in(messages)]
     if found and _THE_ONE in work.snapshot.recents:
         noted_now = recent.note(work.recents.get(_THE_ONE), found, work.snapshot.cluster, now)
         work.recents |= {_THE_ONE: noted_now} if noted_now else {}

@@ -8,13 +8,14 @@ from datetime import datetime
 
 from policies.contract.decisions import Verdict
 from policies.contract.rungs import ON_HARDWARE, Executor, Rung
+from policies.contract.vocabulary import RECORDED
 from policies.coordination import holds
 from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.approving import ask_first
 from policies.coordination.blaming import waits_for, why_spared
 from policies.coordination.cancelling import CLEARED, clear, why_cleared
 from policies.coordination.endings import close, happen, merge, owns_lease, park
-from policies.coordination.halting import RECORDED, call_off, why_not, why_stopped
+from policies.coordination.halting import call_off, why_not, why_stopped
 from policies.coordination.happenings import BecameResumer, Settled
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident

@@ -9,7 +9,7 @@ know how an incident ends for it.
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, Finding, FindingsMessage
+from policies.contract.decisions import AnyMessage, Finding, findings_in
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Kind, PolicyMode
 from policies.coordination.about_runs import is_of_a_run
@@ -104,6 +104,4 @@ def _gives_up(incident: Incident) -> bool:
 
 
 def _active(messages: Collection[AnyMessage]) -> Iterator[Finding]:
-    for message in messages:
-        if isinstance(message, FindingsMessage):
-            yield from (each for each in message.findings if each.policy.mode is PolicyMode.ACTIVE)
+    return (each for each in findings_in(messages) if each.policy.mode is PolicyMode.ACTIVE)

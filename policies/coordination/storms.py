@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from policies.alike import with_value
 from policies.contract.decisions import Finding
+from policies.contract.vocabulary import RECORDED
 from policies.coordination import leases
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
@@ -16,7 +17,6 @@ from policies.coordination.working import Working
 
 STORM_SECONDS = 3600.0  # nobody is paged twice an hour for what 700 nodes say of one file server
 _PREFIX = "scope#"
-_RECORDED = "recorded"
 
 
 def generation_of_scope(policy: str, scope: str, value: str = "") -> str:
@@ -34,7 +34,7 @@ def is_of_a_scope(generation: str) -> bool:
 
 def tells_of_a_storm(lease: Lease) -> bool:
     """Whether *lease* is of what was only recorded: it says until when, and of no time that is history."""
-    return is_of_a_scope(lease.generation) and lease.outcome == _RECORDED
+    return is_of_a_scope(lease.generation) and lease.outcome == RECORDED
 
 
 def goes_on(lease: Lease | None, holder: Incident | None, finding: Finding) -> bool:
@@ -62,4 +62,4 @@ def remember(work: Working, finding: Finding, incident: Incident) -> None:
             incident=incident.id,
             until=incident.deadline,
         )
-    work.leases[finding.generation] = leases.release(lease, _RECORDED, until)
+    work.leases[finding.generation] = leases.release(lease, RECORDED, until)

@@ -6,6 +6,7 @@ an incident (`halting.py` does).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from policies.contract.base import Model
@@ -72,6 +73,11 @@ class Switches:
         """Return the self-shadow that *policy* is in, None when it is in none."""
         shadow = self.shadows.get(policy)
         return shadow if shadow and shadow.lifted_at is None else None
+
+    def lifted_at(self, policy: str) -> datetime | None:
+        """Return when a person lifted the last self-shadow of *policy*, None when it is in one or was in none."""
+        shadow = self.shadows.get(policy)
+        return shadow.lifted_at if shadow else None
 
     def with_shadow(self, shadow: SelfShadow) -> "Switches":
         """Return these with *shadow* on."""

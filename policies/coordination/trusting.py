@@ -9,7 +9,7 @@ the incident that tipped it and pages: a repeat finds out the same. It must not 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
+from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage, findings_in
 from policies.contract.restraints import Trust, VerdictMessage
 from policies.contract.rungs import ON_HARDWARE
 from policies.coordination.endings import happen
@@ -105,9 +105,8 @@ def _weigh(work: Working, record: Record, incident: Incident, now: datetime) -> 
     act, trust = record.act(incident.id), incident.policy.trust
     if act is None or trust is None or not act.grounds:
         return
-    shadow = work.switches.shadows.get(record.policy)
     on = work.switches.self_shadow(record.policy)
-    lifted = shadow.lifted_at if shadow and not on else None
+    lifted = work.switches.lifted_at(record.policy)
     found = precision_of(record, now, lifted)
     is_new = on is None and work.switches.is_active(record.policy) and (lifted is None or act.at > lifted)
     if is_new and is_lost(found, trust):
@@ -139,13 +138,7 @@ def _told(shadow: SelfShadow, last: Ground) -> str:
 
 
 def _findings(messages: Iterable[AnyMessage]) -> Iterator[Finding]:
-    return (
-        each
-        for message in messages
-        if isinstance(message, FindingsMessage)
-        for each in message.findings
-        if not is_of_a_scope(each.generation)
-    )
+    return (each for each in findings_in(messages) if not is_of_a_scope(each.generation))
 
 
 def _read(snapshot: Snapshot) -> Iterable[Record]:

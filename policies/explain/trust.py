@@ -41,7 +41,7 @@ def trust_standing(
     incident: Incident, record: Record | None, switches: Switches, now: datetime
 ) -> TrustStanding | None:
     """Return where the policy of *incident* stands; None when it is not weighed, or has done nothing to hardware."""
-    trust, shadow = incident.policy.trust, switches.shadows.get(incident.policy.name)
+    trust = incident.policy.trust
     if trust is None or record is None or not record.acts:
         return None
-    return TrustStanding(precision_of(record, now, shadow.lifted_at if shadow else None), trust.at_least, trust.of)
+    return TrustStanding(precision_of(record, now, switches.lifted_at(incident.policy.name)), trust.at_least, trust.of)

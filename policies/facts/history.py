@@ -12,6 +12,7 @@ from policies.contract.base import Model
 from policies.contract.events import Scalar
 from policies.contract.rungs import TAKES_OUT, Rung
 from policies.contract.times import Moment
+from policies.contract.vocabulary import RECORDED
 from policies.facts.fact import About, Fact, FactDocument, FactType, of_instance
 from policies.facts.lemons import lemon_score
 
@@ -22,7 +23,7 @@ EPISODE = timedelta(hours=1)  # decisions that nobody acts on come with each win
 class Past(Model):
     """One incident. ``did`` are the rungs that were carried out, ``repaired_at`` is when the last repair was done.
 
-    ``recorded``: nobody acted, though the policy would. ``of_run``: it was about a run that this node told of.
+    ``of_run``: it was about a run that this node told of.
     """
 
     incident: str
@@ -33,8 +34,12 @@ class Past(Model):
     repaired_at: Moment | None = None
     job: str = ""
     outcome: str = ""
-    recorded: bool = False
     of_run: bool = False
+
+    @property
+    def recorded(self) -> bool:
+        """Whether nobody acted, though the policy would."""
+        return self.outcome == RECORDED
 
 
 class History(Model):

@@ -15,7 +15,6 @@ from policies.contract.base import Model
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent, Scalar
 from policies.contract.times import Moment
-from policies.contract.vocabulary import Orchestrator
 from policies.facts.fact import About, Fact, FactDocument, FactType, of_job
 
 ALIVE, STEPS_AT_RISK, VALUE = "job.alive", "job.steps_at_risk", "job.value"
@@ -29,18 +28,14 @@ LONGEST_KEY = 900  # bytes of an id: a sort key has at most 1,024 (DynamoDB, quo
 class Progress(Model):
     """What was said of a job ``at`` some moment, all by the pipeline's clock; what is unknown is None.
 
-    ``saved_step`` and ``saved_at``: the newest whole checkpoint. ``save_seconds`` and ``step_seconds``: what usually
-    lies between two. ``node``: the instance that said it.
+    ``saved_step`` and ``saved_at``: the newest whole checkpoint. ``save_seconds``: what usually lies between
+    two. Older documents hold more, which nobody asks for.
     """
 
     at: Moment
-    node: str = ""
-    orchestrator: Orchestrator | None = None
     world_size: int | None = None
     alive: bool | None = None
     step: int | None = None
-    moved_at: Moment | None = None
-    step_seconds: float | None = None
     saved_step: int | None = None
     saved_at: Moment | None = None
     save_seconds: float | None = None

@@ -48,7 +48,6 @@ def act_of(incident: Incident) -> Act | None:
         successor=successor if replaced and isinstance(successor, str) else "",
         changed_at=next((entry.at for entry in incident.timeline if entry.number == changed), None),
         verified_at=_last(incident, "node_verified", after=changed) if changed else None,
-        ended=_last(incident, "closed"),
     )
     return act.model_copy(update={"grounds": merged(_own_grounds(incident, act))})
 

@@ -53,7 +53,6 @@ class Act(Model):
     successor: str = ""
     changed_at: Moment | None = None
     verified_at: Moment | None = None
-    ended: Moment | None = None
     grounds: tuple[Ground, ...] = ()
 
 

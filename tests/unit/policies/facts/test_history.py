@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from policies.contract.events import Scalar
 from policies.contract.rungs import Rung
+from policies.contract.vocabulary import RECORDED
 from policies.facts.fact import About
 from policies.facts.history import HISTORY, History, Past
 from policies.facts.lemons import LIKELY
@@ -58,7 +59,7 @@ def test_incidents_repairs_and_runs_count_within_their_days() -> None:
 
 def test_decisions_that_nobody_acts_on_are_one_incident_an_episode() -> None:
     told = [
-        past(1 - minutes / 1440, name=f"r{minutes}").model_copy(update={"recorded": True})
+        past(1 - minutes / 1440, name=f"r{minutes}").model_copy(update={"outcome": RECORDED})
         for minutes in (0, 30, 70, 300)
     ]
     assert ask(*told)["node.incidents_28d"] == 2
@@ -99,7 +100,7 @@ PASTS = st.builds(
     did=st.lists(st.sampled_from(Rung), max_size=4, unique=True).map(tuple),
     repaired_at=st.none() | st.just(NOW),
     job=st.sampled_from(["", "train/a"]),
-    recorded=st.booleans(),
+    outcome=st.sampled_from(["", RECORDED, "recovered"]),
     of_run=st.booleans(),
 )
 
