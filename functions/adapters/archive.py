@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from functions.adapters.aws import calling, error_code
 from functions.ports.archive import ArchiveObject
-from policies.contract.archive_names import parse_day, parse_key
+from policies.contract.archive_names import day_prefix, parse_day, parse_key
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -45,7 +45,7 @@ class S3Archive:
 
     def list(self, family: str, day: date) -> Sequence[ArchiveObject]:
         """See the port."""
-        start = f"{family}/{day:%Y/%m/%d}/"
+        start = day_prefix(family, day)
         found = []
         with calling(f"listing {self._address(start)}"):
             pages = self._client.get_paginator("list_objects_v2").paginate(

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from functions.ports.archive import ArchiveObject
-from policies.contract.archive_names import parse_day, parse_key
+from policies.contract.archive_names import day_prefix, parse_day, parse_key
 from policies.contract.errors import DependencyError
 
 _PART = ".part"
@@ -41,7 +41,7 @@ class FolderArchive:
 
     def list(self, family: str, day: date) -> Sequence[ArchiveObject]:
         """See the port."""
-        folder = self._root / family / f"{day:%Y/%m/%d}"
+        folder = self._root / day_prefix(family, day)
         found = []
         with _asking(folder):
             for path in folder.glob("*/*"):

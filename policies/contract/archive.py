@@ -15,9 +15,8 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple
 
 from policies.contract.base import Model
 from policies.contract.errors import BadInputError
@@ -27,7 +26,6 @@ LINE_VERSION: Final = 1
 What = Literal["incident", "act", "policy", "in_force", "switch", "shadow"]
 WHATS: Final[tuple[What, ...]] = ("incident", "act", "policy", "in_force", "switch", "shadow")
 Order = tuple[datetime, str, str]
-_Line = TypeVar("_Line")
 _ENVELOPE = b',"envelope":'
 # The head as `format_record` writes it, where nothing is escaped and no place is told: read three times as fast.
 _HEAD = re.compile(
@@ -164,23 +162,6 @@ def parse_happening(line: bytes) -> Happening:
         return Happening(parse_time(data["at"]), what, _text(data, "id"), data[what])
     except (ValueError, KeyError, TypeError) as error:
         raise _unfit(error) from None
-
-
-def read_lines(lines: Iterable[bytes], name: str, parse: Callable[[bytes], _Line]) -> Iterator[_Line | BadLine]:
-    """Yield what *parse* makes of each of *lines* of the object *name*; a bad one is told, and the rest goes on.
-
-    A last line without its end was cut off.
-    """
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        if not line.endswith(b"\n"):
-            yield BadLine(name, number, "it is cut off.")
-            continue
-        try:
-            yield parse(line)
-        except BadInputError as error:
-            yield BadLine(name, number, error.message)
 
 
 def _record(head: dict[str, Any], body: bytes) -> ArchivedRecord:

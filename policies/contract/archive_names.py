@@ -67,9 +67,9 @@ def hour_prefix(family: str, moment: datetime) -> str:
     return f"{family}/{moment.astimezone(UTC):%Y/%m/%d/%H}/"
 
 
-def day_prefix(family: str, moment: datetime) -> str:
-    """Return what the keys of a day (UTC) begin with."""
-    return f"{family}/{moment.astimezone(UTC):%Y/%m/%d}/"
+def day_prefix(family: str, day: date) -> str:
+    """Return what the keys of a *day* (UTC) begin with."""
+    return f"{family}/{day:%Y/%m/%d}/"
 
 
 def parse_day(prefix: str) -> date | None:

@@ -24,7 +24,7 @@ def test_a_name_reads_as_the_day_the_hour_and_the_moment() -> None:
     assert key.startswith("events/2026/11/30/07/20261130T070102.123456Z-faults-shardId-000000000001-")
     assert parse_key(key) == ObjectName(AT, key, "events", "faults-shardId-000000000001")
     assert key.startswith(hour_prefix(EVENTS, AT))
-    assert key.startswith(day_prefix(EVENTS, AT))
+    assert key.startswith(day_prefix(EVENTS, AT.date()))
 
 
 def test_the_same_lines_have_the_same_name_and_fewer_lines_another() -> None:
