@@ -11,13 +11,15 @@ DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
 DAYS = 14
 
 
-def common_options(looked_for: str, days: int = DAYS) -> argparse.ArgumentParser:
-    """Return the options of every subcommand, as a parent; *looked_for* is what --days looks back for."""
+def common_options(
+    looked_for: str, days: int = DAYS, *, back: str = "how far to look back for"
+) -> argparse.ArgumentParser:
+    """Return the options of every subcommand, as a parent; *looked_for* is what --days is about, *back* in what way."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
     common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
     common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    common.add_argument("--days", type=positive, default=days, help=f"how far to look back for {looked_for} ({days})")
+    common.add_argument("--days", type=positive, default=days, help=f"{back} {looked_for} ({days})")
     return common
 
 

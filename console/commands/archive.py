@@ -12,7 +12,7 @@ there. Exit status: 0 done, 1 something of it cannot be read or reached, 2 asked
 import argparse
 from typing import TYPE_CHECKING
 
-from console.stack_commands import DAYS, DEFAULT_STACK, positive, told
+from console.stack_commands import common_options, told
 
 if TYPE_CHECKING:
     from functions.ports.archive import ArchiveReader
@@ -22,11 +22,7 @@ _UNREADABLE = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the two subcommands."""
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
-    common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
-    common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    common.add_argument("--days", type=positive, default=DAYS, help=f"the last days that are there ({DAYS})")
+    common = common_options("days that are there", back="the last")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="stats|pull")
     stats = verbs.add_parser("stats", parents=[common], help="events, gaps, incidents and sizes, day by day")
     pull = verbs.add_parser("pull", parents=[common], help="copy days to a folder")
