@@ -40,11 +40,6 @@ class DynamoFacts:
         with calling(f"keeping the {key.document} of {key.subject or key.cluster}"):
             self._client.put_item(TableName=self._table, Item=item)
 
-    def forget(self, key: FactKey) -> None:
-        """See the port."""
-        with calling(f"taking away the {key.document} of {key.subject or key.cluster}"):
-            self._client.delete_item(TableName=self._table, Key=_item_key(key))
-
 
 def _sort_key(key: FactKey) -> str:
     return DOCUMENTS[key.document].sort_key(key.subject)

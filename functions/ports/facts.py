@@ -31,7 +31,3 @@ class FactWriter(Protocol):
     def keep(self, key: FactKey, text: str, expires: datetime) -> None:
         """Write *text* over what is there, to be forgotten by the table some time after *expires*."""
         ...
-
-    def forget(self, key: FactKey) -> None:
-        """Take the document away; one that is not there is no error."""
-        ...

@@ -24,8 +24,3 @@ class MemoryFacts:
         """See the port."""
         self.texts[key] = text
         self.expires[key] = expires
-
-    def forget(self, key: FactKey) -> None:
-        """See the port."""
-        self.texts.pop(key, None)
-        self.expires.pop(key, None)

@@ -43,13 +43,10 @@ def test_what_is_kept_is_read_by_its_very_key(store: Store) -> None:
     assert store.read([key._replace(cluster="b") for key in keys]) == {}
 
 
-def test_keeping_again_replaces_and_forgetting_takes_away(store: Store) -> None:
+def test_keeping_again_replaces(store: Store) -> None:
     store.keep(KEY, "1", EXPIRES)
     store.keep(KEY, "2", EXPIRES)
     assert store.read([KEY]) == {KEY: "2"}
-    store.forget(KEY)
-    store.forget(KEY)
-    assert store.read([KEY]) == {}
 
 
 def test_more_are_read_than_one_call_takes(store: Store) -> None:
