@@ -5,7 +5,8 @@ need.
 Windows too. Leases, jobs and budgets are plain attributes. It must not call DynamoDB.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -154,14 +155,13 @@ def history_key(cluster: str, instance: str) -> "dict[str, AttributeValueTypeDef
 
 
 def history_item(history: History) -> "dict[str, AttributeValueTypeDef]":
-    """Return a node's history, as JSON in ``document``: triage reads it as one of the documents of facts."""
-    last = max((each.at.timestamp() for each in history.past), default=0.0)
-    attributes = {
-        "version": history.version,
-        "expires": int(last) + HISTORY_KEPT_SECONDS,
-        "document": history.model_dump_json(exclude_defaults=True),
-    }
-    return {**history_key(history.cluster, history.instance), **serialise(attributes)}
+    """Return a node's history: triage reads it as one of the documents of facts."""
+    return _kept_item(
+        history_key(history.cluster, history.instance),
+        history,
+        (each.at for each in history.past),
+        HISTORY_KEPT_SECONDS,
+    )
 
 
 def recent_key(cluster: str) -> "dict[str, AttributeValueTypeDef]":
@@ -170,25 +170,15 @@ def recent_key(cluster: str) -> "dict[str, AttributeValueTypeDef]":
 
 
 def recent_item(recent: Recent) -> "dict[str, AttributeValueTypeDef]":
-    """Return the faults of the hour, as JSON in ``document``."""
-    last = max((each.at.timestamp() for each in recent.signs), default=0.0)
-    attributes = {
-        "version": recent.version,
-        "expires": int(last) + RECENT_KEPT_SECONDS,
-        "document": recent.model_dump_json(exclude_defaults=True),
-    }
-    return {**recent_key(recent.cluster), **serialise(attributes)}
+    """Return the faults of the hour."""
+    return _kept_item(recent_key(recent.cluster), recent, (each.at for each in recent.signs), RECENT_KEPT_SECONDS)
 
 
 def record_item(record: Record) -> "dict[str, AttributeValueTypeDef]":
-    """Return what a policy did to hardware and what is known of that, as JSON in ``document``."""
-    last = max((each.at.timestamp() for each in record.acts), default=0.0)
-    attributes = {
-        "version": record.version,
-        "expires": int(last) + RECORD_KEPT_SECONDS,
-        "document": record.model_dump_json(exclude_defaults=True),
-    }
-    return {**record_item_key(record.cluster, record.policy), **serialise(attributes)}
+    """Return what a policy did to hardware and what is known of that."""
+    return _kept_item(
+        record_item_key(record.cluster, record.policy), record, (each.at for each in record.acts), RECORD_KEPT_SECONDS
+    )
 
 
 def record_item_key(cluster: str, policy: str) -> "dict[str, AttributeValueTypeDef]":
@@ -197,19 +187,28 @@ def record_item_key(cluster: str, policy: str) -> "dict[str, AttributeValueTypeD
 
 
 def misses_item(misses: Misses) -> "dict[str, AttributeValueTypeDef]":
-    """Return the restarts that a cluster knows of, as JSON in ``document``."""
-    last = max((each.at.timestamp() for each in misses.restarts), default=0.0)
-    attributes = {
-        "version": misses.version,
-        "expires": int(last) + RECORD_KEPT_SECONDS,
-        "document": misses.model_dump_json(exclude_defaults=True),
-    }
-    return {**misses_item_key(misses.cluster), **serialise(attributes)}
+    """Return the restarts that a cluster knows of."""
+    return _kept_item(
+        misses_item_key(misses.cluster), misses, (each.at for each in misses.restarts), RECORD_KEPT_SECONDS
+    )
 
 
 def misses_item_key(cluster: str) -> "dict[str, AttributeValueTypeDef]":
     """Return where the restarts of *cluster* lie in the fleet table."""
     return key_of(f"CLUSTER#{cluster}", MISSES_KEY)
+
+
+def _kept_item(
+    key: "Item", kept: History | Recent | Record | Misses, moments: Iterable[datetime], seconds: int
+) -> "dict[str, AttributeValueTypeDef]":
+    """Return what is *kept* of the past, as JSON in ``document``, until *seconds* after the last of its *moments*."""
+    last = max((each.timestamp() for each in moments), default=0.0)
+    attributes = {
+        "version": kept.version,
+        "expires": int(last) + seconds,
+        "document": kept.model_dump_json(exclude_defaults=True),
+    }
+    return {**key, **serialise(attributes)}
 
 
 def serialise(attributes: Mapping[str, Any]) -> "dict[str, AttributeValueTypeDef]":
