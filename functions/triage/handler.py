@@ -43,7 +43,7 @@ def wire() -> Triage:
     dynamodb = boto3.client("dynamodb", config=_CLIENT)
     clock = partial(datetime.now, UTC)
     s3 = boto3.client("s3", config=_CLIENT)
-    topology = DynamoTopology(dynamodb, settings.fleet_table)
+    book = PlaceBook(DynamoTopology(dynamodb, settings.fleet_table))
     facts = DynamoFacts(dynamodb, settings.fleet_table)
     calm_collector()
     return Triage(
@@ -62,8 +62,8 @@ def wire() -> Triage:
         clock=clock,
         facts=FactBook(facts, TELEMETRY),
         progress=ProgressBook(facts, DynamoProgress(dynamodb, settings.fleet_table), settings.seen_interval * 0.9),
-        places=Places(topology),
-        archive=Keeper(S3Archive(s3, settings.archive_bucket), PlaceBook(topology)),
+        places=Places(book),
+        archive=Keeper(S3Archive(s3, settings.archive_bucket), book),
     )
 
 

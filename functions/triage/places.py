@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from functions.place_book import PlaceBook
-from functions.ports.topology import TopologyStore
 from functions.ports.triage import NodeKey
 from functions.triage.sorting import Arrival
 from policies.contract.envelope import ParsedEnvelope
@@ -19,11 +18,11 @@ Nodes = Mapping[NodeKey, Sequence[Arrival]]
 
 
 class Places:
-    """Looks nodes up in *topology*."""
+    """Looks nodes up in *book*."""
 
-    def __init__(self, topology: TopologyStore) -> None:
-        """Remember nothing yet."""
-        self._book = PlaceBook(topology)
+    def __init__(self, book: PlaceBook) -> None:
+        """Keep *book*, which others may read as well."""
+        self._book = book
 
     def fill(self, nodes: Nodes, rulebook: Rulebook, now: datetime) -> Nodes:
         """Return *nodes* with the places that *rulebook* asks for and that are known. Raises DependencyError."""

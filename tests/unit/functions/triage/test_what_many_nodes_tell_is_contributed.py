@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from functions.place_book import PlaceBook
 from functions.triage.adding import MOST_ENTRIES, pack_contributions
 from functions.triage.batching import MESSAGE_LIMIT_BYTES
 from functions.triage.places import Places
@@ -160,7 +161,7 @@ def test_a_batch_that_comes_again_contributes_the_same() -> None:
 def test_a_node_that_does_not_say_where_it_is_is_looked_up_once() -> None:
     topology = CountingTopology()
     topology.keep(placed("i-1"), at(9999))
-    bench = Bench(policies=in_force([document("rack")]), places=Places(topology))
+    bench = Bench(policies=in_force([document("rack")]), places=Places(PlaceBook(topology)))
     for seq in range(3):
         bench.take(envelope(stalled(seq), identity=node("i-1")))
     assert [group.scope for one in bench.decisions.sent for group in one.contributions] == ["rack:nn-rack"] * 3
@@ -171,27 +172,27 @@ def test_a_node_whose_event_may_take_a_reason_away_by_its_place_is_looked_up() -
     topology = CountingTopology()
     cancelled = 'event.kind == "host.panic" && neighbours.same_kind_rack == 0'
     rule = {**document(), "count": {"at_least": 1, "within": "1m"}, "cancel_when": cancelled}
-    bench = Bench(policies=in_force([rule]), places=Places(topology))
+    bench = Bench(policies=in_force([rule]), places=Places(PlaceBook(topology)))
     bench.take(envelope(event(kind=Kind.HOST_PANIC, component=None), identity=node("i-1")))
     assert topology.asked == [("i-1",)]
 
 
 def test_nobody_else_is_looked_up() -> None:
     topology = CountingTopology()
-    bench = Bench(policies=in_force([document("rack")]), places=Places(topology))
+    bench = Bench(policies=in_force([document("rack")]), places=Places(PlaceBook(topology)))
     bench.take(
         envelope(stalled(), identity=placed("i-1")),
         envelope(event(0), identity=node("i-2")),
         envelope(identity=node("i-3")),
     )
-    other = Bench(policies=in_force([document("cluster")]), places=Places(topology))
+    other = Bench(policies=in_force([document("cluster")]), places=Places(PlaceBook(topology)))
     other.take(envelope(stalled(), identity=node("i-4")))
     assert topology.asked == []
 
 
 def test_a_place_that_is_not_known_yet_is_asked_for_again_after_a_minute() -> None:
     topology = CountingTopology()
-    bench = Bench(policies=in_force([document("rack")]), places=Places(topology))
+    bench = Bench(policies=in_force([document("rack")]), places=Places(PlaceBook(topology)))
     for seq, seconds in enumerate((0, 30, 61)):
         bench.now = at(1 + seconds)
         if seconds == 30:
