@@ -20,7 +20,7 @@ from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.windows import Window
 from policies.facts.history import HISTORY, History
-from policies.facts.job import LONGEST_KEY
+from policies.facts.job import fits_key
 from policies.facts.recent import RECENT, Recent
 from policies.precision.misses import MISSES_KEY, Misses
 from policies.precision.record import Record, record_key
@@ -47,7 +47,7 @@ def key_of(pk: str, sk: str) -> "dict[str, AttributeValueTypeDef]":
 
 def fitting(name: str) -> str:
     """Return *name* as it stands in a key: a job may be called what has more bytes than a key takes."""
-    return name if len(name.encode("utf-8", "replace")) <= LONGEST_KEY else stable_id("key", name)
+    return name if fits_key(name) else stable_id("key", name)
 
 
 def incident_key(incident: str) -> "dict[str, AttributeValueTypeDef]":

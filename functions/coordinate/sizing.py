@@ -11,14 +11,14 @@ from datetime import datetime
 from functions.ports.coordination import Sizes
 from functions.ports.facts import FactKey, FactReader
 from policies.coordination.limits import ToMeasure
-from policies.facts.job import JOB, LONGEST_KEY, ranks_of
+from policies.facts.job import JOB, fits_key, ranks_of
 
 
 def measure(
     cluster: str, wanted: Collection[ToMeasure], *, sizes: Sizes, facts: FactReader, now: datetime
 ) -> Mapping[str, int]:
     """Return scope -> nodes of those *wanted* whose size is known. Raises DependencyError."""
-    jobs = {one.job for one in wanted if one.job and len(one.job.encode("utf-8", "replace")) <= LONGEST_KEY}
+    jobs = {one.job for one in wanted if one.job and fits_key(one.job)}
     keys = {job: FactKey(cluster, JOB.name, job) for job in jobs}
     told = facts.read(keys.values()) if keys else {}
     racks = {one.rack for one in wanted if not one.job} | ({""} if told else set())

@@ -12,7 +12,7 @@ from functions.ports.progress import ProgressWriter
 from functions.ports.triage import NodeKey
 from functions.triage.sorting import Arrival, is_sign_of_life
 from policies.contract.progress import JobProgress
-from policies.facts.job import JOB, LONGEST_KEY, Progress
+from policies.facts.job import JOB, Progress, fits_key
 
 INTERVAL = timedelta(seconds=54)  # two heartbeats a minute come: every second one is written, early or late
 KEPT = timedelta(days=7)  # a run that waits for capacity over a weekend still knows its newest save
@@ -62,7 +62,7 @@ def _told(nodes: Mapping[NodeKey, Sequence[Arrival]]) -> Iterable[tuple[NodeKey,
             envelope = arrival.delivery.parsed.envelope
             if envelope.jobs and is_sign_of_life(envelope):
                 for job in envelope.jobs:
-                    if len(job.id.encode("utf-8", "replace")) <= LONGEST_KEY:
+                    if fits_key(job.id):
                         yield node, _progress(job, arrival.record.arrived_at), job.id
 
 

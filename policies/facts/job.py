@@ -25,6 +25,11 @@ _EXPECTED_UNTIL = 1.5  # times the usual distance between two saves
 LONGEST_KEY = 900  # bytes of an id: a sort key has at most 1,024 (DynamoDB, quotas)
 
 
+def fits_key(name: str) -> bool:
+    """Whether *name*, which training or a person chose, can stand in a key of the fleet table as it is."""
+    return len(name.encode("utf-8", "replace")) <= LONGEST_KEY
+
+
 class Progress(Model):
     """What was said of a job ``at`` some moment, all by the pipeline's clock; what is unknown is None.
 
@@ -81,7 +86,7 @@ def _saves(document: Progress, now: datetime) -> dict[str, Scalar | None]:
 def _subject(event: FaultEvent, node: NodeIdentity) -> str | None:
     """A job whose id makes no key has no document: asked for all the same, it would stop a whole batch."""
     job = of_job(event, node)
-    return job if job is None or len(job.encode("utf-8", "replace")) <= LONGEST_KEY else None
+    return job if job is None or fits_key(job) else None
 
 
 def ranks_of(text: str | None, now: datetime) -> int | None:
