@@ -4,7 +4,7 @@ Decides what an incident or a node is explained by: the policies in force, the s
 It must not print or write.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -13,6 +13,7 @@ from console.incident.finding import Wish, find_all, find_one
 from console.incident.parts import IncidentError, Parts
 from console.incident.ports import Incidents
 from console.policy.facts import read_facts, why_in_hand
+from functions.ports.coordination import SwitchReader
 from functions.ports.facts import FactReader
 from functions.ports.policies import PolicyHeads
 from functions.ports.triage import NodeKey, NodeStates
@@ -21,7 +22,6 @@ from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
 from policies.coordination.notes import FindingNote
 from policies.coordination.snapshot import Keys, Snapshot
-from policies.coordination.switches import Switches
 from policies.coordination.windows import window_key
 from policies.explain.explaining import Explained, World, look_back
 from policies.explain.incidents import events_of
@@ -45,14 +45,6 @@ class Budgets(Protocol):
         ...
 
 
-class Switchboard(Protocol):
-    """The switches of the policies table, read only."""
-
-    def read(self, policies: Collection[str]) -> Switches:
-        """Return what of *policies* may act."""
-        ...
-
-
 @dataclass(frozen=True)
 class Account:
     """The tables of one stack, read only."""
@@ -60,7 +52,7 @@ class Account:
     clusters: Sequence[str]
     incidents: Incidents
     heads: PolicyHeads
-    switches: Switchboard
+    switches: SwitchReader
     states: NodeStates
     budgets: Budgets
     facts: FactReader

@@ -37,12 +37,16 @@ class CoordinationStore(Protocol):
         ...
 
 
-class Switchboard(Protocol):
+class SwitchReader(Protocol):
     """What may act at this moment, read consistently."""
 
     def read(self, policies: Collection[str]) -> Switches:
         """Return the modes in force of *policies*, whether everything is stopped, and who put itself in shadow."""
         ...
+
+
+class Switchboard(SwitchReader, Protocol):
+    """The same, for whoever puts policies in shadow as well."""
 
     def put_in_shadow(self, shadow: SelfShadow) -> None:
         """Write *shadow* on top of its version before; ConflictError when that is not the one there."""

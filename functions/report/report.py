@@ -7,11 +7,12 @@ once however often this runs. It must not know who is told.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from functions.ports.coordination import SwitchReader
 from functions.ports.incident_lists import IncidentLists
 from functions.ports.notices import Notice, Notices
 from functions.ports.policies import PolicyHeads
 from functions.ports.triage import Telemetry
-from functions.report.shadowed import Switchboard, in_shadow
+from functions.report.shadowed import in_shadow
 from policies.contract.identifiers import stable_id
 from policies.coordination.incident import Incident
 from policies.precision.signs import AGAIN_WITHIN
@@ -21,7 +22,7 @@ from policies.shadow.text import summary
 
 WEEK = timedelta(days=7)
 ABOUT = "policies in shadow"
-MOST_INCIDENTS = 5000  # of one cluster, the newest; an incident's document has some 10 KB
+MOST_INCIDENTS = 5000  # of one cluster open, and as many closed, the newest; an incident's document has some 10 KB
 TOLD, TOO_MANY = "ReportsTold", "ReportsCutShort"
 
 
@@ -30,7 +31,7 @@ def tell_report(
     *,
     incidents: IncidentLists,
     heads: PolicyHeads,
-    switches: Switchboard,
+    switches: SwitchReader,
     notices: Notices,
     telemetry: Telemetry,
     now: datetime,
@@ -42,14 +43,15 @@ def tell_report(
     since = now - WEEK
     found: list[Incident] = []
     for cluster in clusters:
-        mine = [
-            *incidents.open(cluster, MOST_INCIDENTS),
-            *incidents.closed(cluster, since - AGAIN_WITHIN, MOST_INCIDENTS),
-        ]
-        if len(mine) >= MOST_INCIDENTS:
+        lists = (
+            incidents.open(cluster, MOST_INCIDENTS),
+            incidents.closed(cluster, since - AGAIN_WITHIN, MOST_INCIDENTS),
+        )
+        found += [incident for listed in lists for incident in listed]
+        longest = max(map(len, lists))
+        if longest >= MOST_INCIDENTS:
             telemetry.count(TOO_MANY)
-            telemetry.warn("The report is of the newest incidents only.", cluster=cluster, incidents=len(mine))
-        found += mine
+            telemetry.warn("The report is of the newest incidents only.", cluster=cluster, incidents=longest)
     report = report_of(found, shadow, since, now)
     notices.tell(notice_of(report))
     telemetry.count(TOLD)

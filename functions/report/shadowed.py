@@ -3,26 +3,15 @@
 It must not judge what they found.
 """
 
-from collections.abc import Collection
-from typing import Protocol
-
+from functions.ports.coordination import SwitchReader
 from functions.ports.policies import Head, PolicyHeads
 from policies.contract.decisions import PolicyPlan
 from policies.contract.vocabulary import PolicyMode
-from policies.coordination.switches import Switches
 from policies.loader import load_stored
 from policies.model import Policy
 
 
-class Switchboard(Protocol):
-    """The switches of the policies table, read only."""
-
-    def read(self, policies: Collection[str]) -> Switches:
-        """Return what of *policies* may act."""
-        ...
-
-
-def in_shadow(heads: PolicyHeads, switches: Switchboard) -> dict[str, PolicyPlan]:
+def in_shadow(heads: PolicyHeads, switches: SwitchReader) -> dict[str, PolicyPlan]:
     """Return the plans of the policies in shadow, by name. DependencyError when they cannot be read."""
     names = [heading.name for heading in heads.headings() if heading.mode is not PolicyMode.OFF]
     known = switches.read(names)

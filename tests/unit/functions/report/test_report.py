@@ -19,6 +19,8 @@ from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.errors import SettingsError
 from policies.contract.vocabulary import Action, PolicyMode
+from policies.coordination.snapshot import Change
+from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import SelfShadow
 from policies.shadow.report import Report
 from tests.tools.decision_table import DecisionTable
@@ -106,6 +108,20 @@ def test_the_newest_of_very_many_incidents_are_enough_and_that_is_told(monkeypat
     assert report is not None
     assert sorted(case.instance for case in report.policies[0].cases) == ["i-2", "i-3", "i-4"]
     assert desk.telemetry.counts[TOO_MANY] == 1
+
+
+def test_a_report_that_leaves_nothing_out_is_not_said_to_be_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_INCIDENTS", 3)
+    desk = Desk(named("shy"))
+    for number in range(3):
+        desk.sees(f"i-{number}", "shy")
+    incident = desk.table.store.all_incidents()[0]
+    shut = incident.model_copy(update={"status": IncidentStatus.CLOSED, "version": incident.version + 1})
+    desk.table.store.write(Change(incident, shut))
+    report = desk.report()
+    assert report is not None
+    assert len(report.policies[0].cases) == 3
+    assert not desk.telemetry.counts[TOO_MANY]
 
 
 def test_a_week_is_that_of_the_calendar() -> None:
