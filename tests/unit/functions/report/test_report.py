@@ -116,8 +116,8 @@ def test_a_report_that_leaves_nothing_out_is_not_said_to_be_cut_short(monkeypatc
     for number in range(3):
         desk.sees(f"i-{number}", "shy")
     incident = desk.table.store.all_incidents()[0]
-    shut = incident.model_copy(update={"status": IncidentStatus.CLOSED, "version": incident.version + 1})
-    desk.table.store.write(Change(incident, shut))
+    still_open = incident.model_copy(update={"status": IncidentStatus.PARKED, "version": incident.version + 1})
+    desk.table.store.write(Change(incident, still_open))
     report = desk.report()
     assert report is not None
     assert len(report.policies[0].cases) == 3
