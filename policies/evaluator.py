@@ -8,6 +8,7 @@ from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from policies.alike import value_of, with_value
 from policies.cancelling import Cancelling
@@ -185,17 +186,12 @@ class _Work:
         if rule.dwell:
             self.dwelling.match(rule, scope, event, (self._began(event, moment), moment), node.identity.boot_id)
             return
-        distinct = "" if rule.distinct is None else rule.distinct(event, node)
-        if distinct is None:
-            self.refused[rule.name, "count.distinct", "", "is not there"] += 1
-            return
-        name = str(distinct) if distinct != "" else ""
-        if rule.same is not None:
-            value = value_of(rule.same(event, node))
-            if value is None:
-                self.refused[rule.name, "count.same", "", "is not there"] += 1
+        name = ""
+        if rule.distinct is not None or rule.same is not None:
+            agreed = self._agreed(rule, event, node)
+            if agreed is None:
                 return
-            scope = with_value(scope, value)
+            name, scope = str(agreed[0]), with_value(scope, agreed[1])
         key = f"{rule.name}|{scope}"
         counter = self.state.touched_counters.get(key) or self.state.counter(key, rule.revision)
         repeated = told_before(event) if "occurrence" in event.attributes else None
@@ -214,6 +210,15 @@ class _Work:
     def _began(self, event: FaultEvent, moment: int) -> int:
         return self.clock.began_ms(moment, event.observed_at, event.first_observed_at)
 
+    def _agreed(self, rule: Rule, event: FaultEvent, node: NodeFacts) -> tuple[Any, str] | None:
+        """Return what `count.distinct` and `count.same` read, "" where they are not asked; None refuses the event."""
+        distinct = "" if rule.distinct is None else rule.distinct(event, node)
+        value = "" if rule.same is None else value_of(rule.same(event, node))
+        if distinct is None or value is None:
+            self.refused[rule.name, "count.distinct" if distinct is None else "count.same", "", "is not there"] += 1
+            return None
+        return distinct, value
+
     def _contribute(
         self, rule: Rule, wide: WideRule, event: FaultEvent, node: NodeFacts, moment: int, arrived_at: datetime
     ) -> None:
@@ -221,14 +226,10 @@ class _Work:
         if scope is None:
             self.refused[rule.name, "count.per", wide.per, "is not known"] += 1
             return
-        distinct = "" if rule.distinct is None else rule.distinct(event, node)
-        if distinct is None:
-            self.refused[rule.name, "count.distinct", "", "is not there"] += 1
+        agreed = self._agreed(rule, event, node)
+        if agreed is None:
             return
-        value = "" if rule.same is None else value_of(rule.same(event, node))
-        if value is None:
-            self.refused[rule.name, "count.same", "", "is not there"] += 1
-            return
+        distinct, value = agreed
         name = "/".join(distinct) if isinstance(distinct, list) else str(distinct)
         lasted = (self._began(event, moment), moment)
         entry = contribute(wide, scope, event, node.identity, lasted, arrived_at, name, value)
