@@ -91,6 +91,15 @@ def test_who_fails_three_times_with_runs_or_after_repairs_is_likely_a_lemon(entr
     assert (score >= LIKELY) is (len(entries) >= 3 and any(len(each.did) > 1 for each in entries))
 
 
+def test_an_older_document_that_holds_what_nobody_reads_any_more_says_the_same() -> None:
+    entry = f'{{"incident":"a","policy":"p","fault":"f","at":"{NOW.isoformat()}","outcome":"recorded","recorded":true}}'
+    document = HISTORY.parse(f'{{"cluster":"c","instance":"i-1","past":[{entry}]}}')
+    assert document == History(
+        cluster="c", instance="i-1", past=(Past(incident="a", policy="p", fault="f", at=NOW, outcome=RECORDED),)
+    )
+    assert document.past[0].recorded
+
+
 PASTS = st.builds(
     Past,
     incident=st.sampled_from(["a", "b", "c", "d"]),
