@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from functions.ports.facts import FactKey
+from functions.ports.progress import Word
+from policies.contract.errors import DependencyError
 from policies.coordination.snapshot import Keys
 from policies.facts.history import HISTORY
 from policies.facts.recent import RECENT
@@ -30,11 +32,13 @@ class ReplayFacts:
         found = ((key, self._text(key)) for key in keys)
         return {key: text for key, text in found if text is not None}
 
-    def keep_newest(self, key: FactKey, text: str, at: datetime, _expires: datetime) -> None:
+    def keep_newest(self, words: Mapping[FactKey, Word]) -> Mapping[FactKey, DependencyError]:
         """See the port."""
-        before = self.kept.get(key)
-        if before is None or before[0] <= at:
-            self.kept[key] = (at, text)
+        for key, (text, at, _expires) in words.items():
+            before = self.kept.get(key)
+            if before is None or before[0] <= at:
+                self.kept[key] = (at, text)
+        return {}
 
     def _text(self, key: FactKey) -> str | None:
         one = frozenset({key.subject})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from functions.ports.facts import FactKey, FactReader
-from functions.ports.progress import ProgressWriter
+from functions.ports.progress import ProgressWriter, Word
 from functions.ports.triage import NodeKey
 from functions.triage.sorting import Arrival, is_sign_of_life
 from policies.contract.progress import JobProgress
@@ -29,22 +29,30 @@ class ProgressBook:
         self._written: dict[FactKey, datetime] = {}
 
     def note(self, nodes: Mapping[NodeKey, Sequence[Arrival]]) -> None:
-        """Keep what *nodes* say of jobs, where nothing was kept within the interval. Raises DependencyError."""
+        """Keep what *nodes* say of jobs, where nothing was kept within the interval.
+
+        Raises the first DependencyError after all that could be written is.
+        """
         due = {key: one for key, one in _newest(nodes).items() if self._is_due(key, one)}
         if not due:
             return
         before = self._reader.read(due.keys())
         if len(self._written) > MOST_REMEMBERED:
             self._written.clear()
-        for key, progress in due.items():
-            known = _understood(before.get(key))
-            text = (progress.after(known) if known else progress).to_json()
-            self._writer.keep_newest(key, text, progress.at, progress.at + KEPT)
-            self._written[key] = progress.at
+        words = {key: _word(progress, _understood(before.get(key))) for key, progress in due.items()}
+        failed = self._writer.keep_newest(words)
+        self._written |= {key: word.at for key, word in words.items() if key not in failed}
+        if failed:
+            raise next(iter(failed.values()))
 
     def _is_due(self, key: FactKey, progress: Progress) -> bool:
         before = self._written.get(key)
         return before is None or progress.at - before >= self._interval
+
+
+def _word(progress: Progress, known: Progress | None) -> Word:
+    told = progress.after(known) if known else progress
+    return Word(told.to_json(), progress.at, progress.at + KEPT)
 
 
 def _newest(nodes: Mapping[NodeKey, Sequence[Arrival]]) -> dict[FactKey, Progress]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import boto3
 import pytest
@@ -11,7 +11,7 @@ from moto import mock_aws
 from functions.adapters.facts import DynamoFacts
 from functions.adapters.progress import DynamoProgress
 from functions.ports.facts import FactKey, FactReader
-from functions.ports.progress import ProgressWriter
+from functions.ports.progress import ProgressWriter, Word
 from functions.twins.facts import MemoryFacts
 from functions.twins.progress import MemoryProgress
 from tests.tools.envelopes import at
@@ -39,16 +39,35 @@ def both(request: pytest.FixtureRequest) -> Iterator[Both]:
         yield Both(DynamoProgress(client, "fleet"), DynamoFacts(client, "fleet"))
 
 
+def keep(both: Both, key: FactKey, text: str, moment: datetime) -> None:
+    assert both.writer.keep_newest({key: Word(text, moment, LATER)}) == {}
+
+
+def test_of_many_words_each_is_kept_and_none_is_nothing(both: Both) -> None:
+    words = {ONE._replace(subject=f"train/{number}"): Word(str(number), at(0), LATER) for number in range(40)}
+    assert both.writer.keep_newest(words) == {}
+    assert both.reader.read(list(words)) == {key: word.text for key, word in words.items()}
+    assert both.writer.keep_newest({}) == {}
+
+
+def test_a_table_that_is_gone_is_told_of_each_job() -> None:
+    with mock_aws():
+        failed = DynamoProgress(boto3.client("dynamodb"), "gone").keep_newest(
+            {key: Word("a", at(0), LATER) for key in (ONE, OTHER)}
+        )
+    assert set(failed) == {ONE, OTHER}
+
+
 def test_the_newest_word_of_each_job_stays(both: Both) -> None:
-    both.writer.keep_newest(ONE, "b", at(60), LATER)
-    both.writer.keep_newest(ONE, "a", at(0), LATER)
-    both.writer.keep_newest(OTHER, "o", at(0), LATER)
+    keep(both, ONE, "b", at(60))
+    keep(both, ONE, "a", at(0))
+    keep(both, OTHER, "o", at(0))
     assert both.reader.read([ONE, OTHER]) == {ONE: "b", OTHER: "o"}
-    both.writer.keep_newest(ONE, "c", at(60.5), LATER)
+    keep(both, ONE, "c", at(60.5))
     assert both.reader.read([ONE]) == {ONE: "c"}
 
 
 def test_the_same_word_twice_is_once(both: Both) -> None:
-    both.writer.keep_newest(ONE, "a", at(0), LATER)
-    both.writer.keep_newest(ONE, "a", at(0), LATER)
+    keep(both, ONE, "a", at(0))
+    keep(both, ONE, "a", at(0))
     assert both.reader.read([ONE]) == {ONE: "a"}

@@ -1,10 +1,11 @@
 """What nodes say of their jobs is kept at most once a minute a job; the newest word wins, and nothing waits for it."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import permutations
 
 from functions.ports.facts import FactKey
+from functions.ports.progress import Word
 from functions.triage.facts import FactBook
 from functions.triage.progress import KEPT, ProgressBook
 from functions.twins.facts import MemoryFacts
@@ -99,8 +100,8 @@ def test_a_table_that_takes_no_write_stops_nothing() -> None:
             raise DependencyError("throttled.", hint="")
 
     class BrokenWriter:
-        def keep_newest(self, key: FactKey, text: str, at: datetime, expires: datetime) -> None:
-            raise DependencyError("throttled.", hint="")
+        def keep_newest(self, words: Mapping[FactKey, Word]) -> Mapping[FactKey, DependencyError]:
+            return dict.fromkeys(words, DependencyError("throttled.", hint=""))
 
     for book in (ProgressBook(Broken(), BrokenWriter()), ProgressBook(MemoryFacts(), BrokenWriter())):
         bench = Bench(progress=book)
@@ -108,6 +109,19 @@ def test_a_table_that_takes_no_write_stops_nothing() -> None:
         assert bench.take(fault) == []
         assert bench.telemetry.counts["ProgressNotWritten"] == 1
         assert len(bench.finding_ids) == 1
+
+
+def test_a_job_that_takes_no_write_keeps_none_from_the_others_and_is_written_when_it_can_be() -> None:
+    kept = Kept()
+    other = KEY._replace(subject="train/other")
+    kept.writer.failing = {KEY}
+    kept.hear(0, heartbeat(1), heartbeat(1, job="train/other"))
+    assert set(kept.facts.texts) == {other}
+    assert kept.bench.telemetry.counts["ProgressNotWritten"] == 1
+    kept.writer.failing = set()
+    kept.hear(30, heartbeat(2), heartbeat(2, job="train/other"))
+    assert kept.document.step == 2
+    assert kept.writer.writes == 2
 
 
 def test_a_document_that_nobody_can_read_is_written_over() -> None:
