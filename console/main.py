@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol, cast
 
 COMMANDS: dict[str, str] = {
@@ -45,6 +46,8 @@ examples:
 
 USAGE_ERROR = 2
 READER_GONE = 141  # what a shell shows of a program that SIGPIPE ended
+_LONGEST_NAME = 200
+STOPPED = 130  # and of one that Ctrl-C ended
 _INSTALL = "A node has what the agent needs only: run this where the repository is, after `make setup`."
 
 
@@ -63,7 +66,7 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `relight` with these words (default: the process's own) and return its exit status.
 
-    Whoever reads what it prints may have seen enough (`relight … | head`): that is no failure to show.
+    Whoever reads what it prints may have seen enough (`relight … | head`): that is no failure to show. Nor is Ctrl-C.
     """
     try:
         try:
@@ -74,6 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not _reader_has_gone():
             raise
         return READER_GONE
+    except KeyboardInterrupt:
+        print("\nrelight: stopped. What was done so far stays.", file=sys.stderr)
+        return STOPPED
 
 
 def _reader_has_gone() -> bool:
@@ -135,14 +141,21 @@ def _run(name: str, words: Sequence[str]) -> int:
         prog=f"relight {name}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_arguments(parser)
-    args = parser.parse_args(words)
     try:
-        return command.run(args)
+        return command.run(parser.parse_args(words))
     except ModuleNotFoundError as error:  # on a node there are the agent's packages, and no more
         if not error.name or find_spec(error.name.partition(".")[0]):
             raise
         print(f"relight {name}: {error.name!r} is not installed here. {_INSTALL}", file=sys.stderr)
-        return 1
+    except OSError as error:
+        if not error.strerror or not isinstance(error.filename, str | Path):  # none of a person's: a defect of ours
+            raise
+        print(f"relight {name}: {_cut(str(error.filename))}: {error.strerror}.", file=sys.stderr)
+    return 1
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
 if __name__ == "__main__":

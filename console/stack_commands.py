@@ -7,6 +7,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from console.values import days as whole_days
+
 DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
 DAYS = 14
 
@@ -19,16 +21,8 @@ def common_options(
     common.add_argument("--stack", default=DEFAULT_STACK, help=f"the CloudFormation stack ({DEFAULT_STACK})")
     common.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
     common.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
-    common.add_argument("--days", type=positive, default=days, help=f"{back} {looked_for} ({days})")
+    common.add_argument("--days", type=whole_days, default=days, help=f"{back} {looked_for} ({days})")
     return common
-
-
-def positive(text: str) -> int:
-    """Return *text* as a whole number of 1 or more."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number
 
 
 def agrees(question: str) -> bool:

@@ -7,20 +7,18 @@ from pathlib import Path
 from console import aws
 from functions.adapters.archive import S3Archive
 from functions.adapters.archive_folder import FolderArchive
-from functions.clients import bounded
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive_names import FAMILIES
 from policies.contract.errors import BadInputError
 
 _S3 = "s3://"
-CONNECTIONS = 16
 
 
 def reader_of(address: str, region: str | None) -> ArchiveReader:
     """Return the archive at *address*, a folder or ``s3://bucket/prefix``; BadInputError when there is no folder."""
     if address.startswith(_S3):
         bucket, _, prefix = address.removeprefix(_S3).partition("/")
-        client = aws.session(region).client("s3", config=bounded(tries=5, max_pool_connections=CONNECTIONS))
+        client = aws.session(region).client("s3")
         return S3Archive(client, bucket, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
     root = Path(address)
     if not root.is_dir():
@@ -32,7 +30,7 @@ def address_of(stack: str, region: str | None) -> str:
     """Return the address of the archive of *stack*. RelightError says what is missing."""
     from console.dlq.adapters.stacks import CloudFormationStacks
 
-    client = aws.session(region).client("cloudformation", config=bounded(tries=5))
+    client = aws.session(region).client("cloudformation")
     return f"{_S3}{CloudFormationStacks(client).find(stack).output('ArchiveBucket')}"
 
 

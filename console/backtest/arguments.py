@@ -1,8 +1,9 @@
 """What `relight policy backtest` takes. It must not import what runs it: help is printed without."""
 
 import argparse
-from datetime import UTC, datetime
 from pathlib import Path
+
+from console.values import above_zero, moment, whole_number
 
 # Capacity Blocks, p5.48xlarge in us-east, per accelerator (aws.amazon.com/ec2/capacityblocks/pricing, end of 2024).
 GPU_HOUR_PRICE = 4.92
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--most-new-acts",
-        type=whole_number,
+        type=whole_number(),
         metavar="N",
         help="fail if more than so many incidents would be acted on anew",
     )
@@ -67,30 +68,3 @@ def add_archive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-scale", type=above_zero, default=1.0, metavar="X", help="of an archive of the demo: 0.05"
     )
-
-
-def moment(text: str) -> datetime:
-    """Return the moment that *text* names, in UTC unless it says otherwise."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 2026-11-30 or 2026-11-30T07:00") from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-def above_zero(text: str) -> float:
-    """Return *text* as a finite number above 0."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 < found < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return found
-
-
-def whole_number(text: str) -> int:
-    """Return *text* as a whole number of 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
-    return int(text)

@@ -12,6 +12,8 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from console.values import seconds
+
 if TYPE_CHECKING:
     from policies.checkpoints.model import Choice
 
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inspect.add_argument("--layout", default="auto", help="look for this layout only (default: every known one)")
     inspect.add_argument(
         "--quiet-seconds",
-        type=float,
+        type=seconds,
         default=0.0,
         metavar="N",
         help="leave alone what changed in the last N seconds (0)",

@@ -6,9 +6,10 @@ nothing left behind.
 """
 
 import argparse
-import math
 import os
 from pathlib import Path
+
+from console.values import seconds_from
 
 _LEAST_SECONDS = 30.0
 
@@ -37,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep", action="store_true", help="keep logs and data when all went well (else: only when not)"
     )
     parser.add_argument(
-        "--deadline", type=_seconds, default=300.0, metavar="SECONDS", help="give up after (default 300, at least 30)"
+        "--deadline",
+        type=seconds_from(_LEAST_SECONDS),
+        default=300.0,
+        metavar="SECONDS",
+        help="give up after (default 300, at least 30)",
     )
 
 
@@ -57,16 +62,6 @@ def _new_folder(text: str) -> Path:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text} cannot be made: name one in a folder that is there")
     return path
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not _LEAST_SECONDS <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, {_LEAST_SECONDS:g} or more")
-    return seconds
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,7 +15,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from console.stack_commands import agrees, common_options, positive, told
+from console.stack_commands import agrees, common_options, told
+from console.values import positive
 
 if TYPE_CHECKING:
     from console.dlq.parts import Parts

@@ -19,6 +19,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from console.stack_commands import agrees, common_options, told
+from console.values import seconds
 
 if TYPE_CHECKING:
     from console.incident.parts import Parts
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         verb.add_argument("--yes", action="store_true", help="do not ask")
     for verb in (approve, deny, close, verdict):
         verb.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
-        verb.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
+        verb.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 
 def run(args: argparse.Namespace) -> int:

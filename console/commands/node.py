@@ -20,6 +20,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from console.stack_commands import DEFAULT_STACK, agrees, told
+from console.values import seconds
 
 if TYPE_CHECKING:
     from console.node.parts import Parts
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for verb in (run_it, in_hand):
         verb.add_argument("--by", default=os.environ.get("USER") or "unknown", help="who you are")
     run_it.add_argument("--yes", action="store_true", help="do not ask")
-    run_it.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for its end ({_WAIT:g})")
+    run_it.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for its end ({_WAIT:g})")
 
 
 def run(args: argparse.Namespace) -> int:

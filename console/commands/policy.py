@@ -200,7 +200,6 @@ def _policies(args: argparse.Namespace) -> "DynamoPolicies":
     from console.aws import session
     from console.dlq.adapters.asking import asking
     from functions.adapters.policies import DynamoPolicies
-    from functions.clients import bounded
 
     with asking("connecting to AWS"):
-        return DynamoPolicies(session(args.region).client("dynamodb", config=bounded(tries=5)), args.table)
+        return DynamoPolicies(session(args.region).client("dynamodb"), args.table)

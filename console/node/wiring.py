@@ -3,8 +3,6 @@
 import time
 from datetime import UTC, datetime
 
-from botocore.config import Config
-
 from console import aws
 from console.dlq.adapters.asking import asking
 from console.dlq.adapters.stacks import CloudFormationStacks
@@ -13,19 +11,17 @@ from console.node.hands import DynamoHands
 from console.node.parts import Parts
 from policies.contract.commands.items import instance_arns, table_of
 
-_CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=20)
-
 
 def connect(stack: str, region: str | None) -> Parts:
     """Find *stack* and return the parts that work on it. RelightError says what is missing."""
     with asking("connecting to AWS"):
         session = aws.session(region)
-        found = CloudFormationStacks(session.client("cloudformation", config=_CONFIG)).find(stack)
+        found = CloudFormationStacks(session.client("cloudformation")).find(stack)
         table_arn = found.output("CommandsTableArn")
-        dynamodb = session.client("dynamodb", config=_CONFIG)
+        dynamodb = session.client("dynamodb")
         return Parts(
             commands=DynamoNodeCommands(dynamodb, table_of(table_arn)[0]),
-            names=Ec2Names(session.client("ec2", config=_CONFIG)),
+            names=Ec2Names(session.client("ec2")),
             instance_arns=instance_arns(table_arn),
             clock=_now,
             pause=time.sleep,

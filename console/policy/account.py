@@ -170,13 +170,11 @@ def connect(stack: str, region: str | None) -> Account:
     from functions.adapters.node_states import DynamoNodeStates
     from functions.adapters.policies import DynamoPolicies
     from functions.adapters.switches import DynamoSwitches
-    from functions.clients import bounded
 
-    config = bounded(tries=5)
     with asking("connecting to AWS"):
         session = aws.session(region)
-        found = CloudFormationStacks(session.client("cloudformation", config=config)).find(stack)
-        client = session.client("dynamodb", config=config)
+        found = CloudFormationStacks(session.client("cloudformation")).find(stack)
+        client = session.client("dynamodb")
         fleet, incidents, policies = (found.output(f"{name}Table") for name in ("Fleet", "Incidents", "Policies"))
     return Account(
         clusters=found.output("Clusters").split(","),

@@ -114,14 +114,12 @@ def _of_stack(stack: str, region: str | None, table: str, policies: Collection[s
     from console.dlq.adapters.asking import asking
     from console.dlq.adapters.stacks import CloudFormationStacks
     from functions.adapters.coordination import DynamoDBCoordinationStore
-    from functions.clients import bounded
 
-    config = bounded(tries=5)
     with asking("connecting to AWS"):
         session = aws.session(region)
-        found = CloudFormationStacks(session.client("cloudformation", config=config)).find(stack)
+        found = CloudFormationStacks(session.client("cloudformation")).find(stack)
         fleet, incidents = (found.output(f"{name}Table") for name in ("Fleet", "Incidents"))
-        client = session.client("dynamodb", config=config)
+        client = session.client("dynamodb")
         store = DynamoDBCoordinationStore(client, fleet_table=fleet, incidents_table=incidents)
     if found.output("PoliciesTable") != table:
         return Counted(now, without=f"{table} is not the policies table of stack {stack}. Name it with --stack.")

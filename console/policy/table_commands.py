@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.backtest.arguments import add_archive, whole_number
-from console.stack_commands import DEFAULT_STACK, positive
+from console.backtest.arguments import add_archive
+from console.stack_commands import DEFAULT_STACK
+from console.values import days, positive, seconds, whole_number
 
 if TYPE_CHECKING:
     from console.policy.pushing import Gate
@@ -49,7 +50,7 @@ def _add_push(action: argparse.ArgumentParser, shipped: Path, paths: str) -> Non
     action.add_argument("--prune", action="store_true", help=gone)
     action.add_argument("--force", action="store_true", help="write over what somebody edited in the table meanwhile")
     expect = "of one policy: write if N is in force, else not"
-    action.add_argument("--expect-revision", type=int, metavar="N", help=expect)
+    action.add_argument("--expect-revision", type=whole_number(), metavar="N", help=expect)
     source = (
         "what this place calls itself (default: the folder's name). Named here, what it pushed before may be written"
         " over: for the one pipeline that pushes"
@@ -64,9 +65,9 @@ def _add_rehearsal(action: argparse.ArgumentParser) -> None:
     """What makes a push prove itself on the past first."""
     where = "rehearse it on this archive first (a folder, or s3://bucket/prefix): what would it have done differently"
     action.add_argument("--backtest", default="", metavar="PATH", help=where)
-    action.add_argument("--backtest-days", type=positive, default=7, metavar="N", help="so many days of it (7)")
+    action.add_argument("--backtest-days", type=days, default=7, metavar="N", help="so many days of it (7)")
     most = "write only if it would have acted anew in at most so many incidents (0)"
-    action.add_argument("--most-new-acts", type=whole_number, default=0, metavar="N", help=most)
+    action.add_argument("--most-new-acts", type=whole_number(), default=0, metavar="N", help=most)
     add_archive(action)
 
 
@@ -87,7 +88,9 @@ def _add_diff(action: argparse.ArgumentParser) -> None:
 
 def _add_past(add: Add) -> None:
     show = add("show", help="one policy in full")
-    show.add_argument("--revision", type=int, default=0, metavar="N", help="as it was (default: as it is in force)")
+    show.add_argument(
+        "--revision", type=positive, default=0, metavar="N", help="as it was (default: as it is in force)"
+    )
     history = add("history", help="its revisions: who, when, why, what changed")
     for action in (show, history):
         action.add_argument("name", metavar="NAME", help=_NAME)
@@ -95,14 +98,14 @@ def _add_past(add: Add) -> None:
         _add_table(action)
     rollback = add("rollback", help="an earlier revision comes into force again")
     rollback.add_argument("name", metavar="NAME", help=_NAME)
-    rollback.add_argument("--to", type=int, default=0, metavar="N", help="that revision (default: the one before)")
+    rollback.add_argument("--to", type=positive, default=0, metavar="N", help="that revision (default: the one before)")
     _add_edit(rollback)
 
 
 def _add_edit(action: argparse.ArgumentParser, wait: float = 60.0) -> None:
     action.add_argument("--reason", default="", help="why, for whoever looks later")
     waiting = f"for the guard's verdict ({wait:g})"
-    action.add_argument("--wait", type=float, default=wait, metavar="SECONDS", help=waiting)
+    action.add_argument("--wait", type=seconds, default=wait, metavar="SECONDS", help=waiting)
     _add_editor(action)
     _add_table(action)
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from console.values import whole_number
+
 MOST_FINDINGS = 50  # of an example (policies/model.py)
 
 
@@ -15,12 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     policies = "policies in files (default: those in force, in the archive or in the stack)"
     parser.add_argument("--policies", type=Path, metavar="DIR", help=policies)
     parser.add_argument("--write", type=Path, metavar="FILE", help="append it to this policy's examples")
-    parser.add_argument("--findings", type=_findings, metavar="N", help="how many findings there should be, if others")
+    parser.add_argument(
+        "--findings",
+        type=whole_number(0, MOST_FINDINGS),
+        metavar="N",
+        help="how many findings there should be, if others",
+    )
     parser.add_argument("--says", default="", metavar="TEXT", help="its title")
     parser.add_argument("--all", action="store_true", help="companions too, which the policy does not ask about")
-
-
-def _findings(text: str) -> int:
-    if not text.isdecimal() or int(text) > MOST_FINDINGS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {MOST_FINDINGS}")
-    return int(text)

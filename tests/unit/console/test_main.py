@@ -2,6 +2,7 @@ import argparse
 import os
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import ModuleType
 from typing import TextIO
 
@@ -131,3 +132,35 @@ def test_another_pipe_that_breaks_is_a_failure(greet: str, monkeypatch: pytest.M
         monkeypatch.setattr(sys, "stdout", stream)
         with pytest.raises(BrokenPipeError):
             console.main([greet, "node-7"])
+
+
+def test_ctrl_c_is_no_traceback(
+    greet: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_self: _Greet, _args: argparse.Namespace) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Greet, "run", run)
+    assert console.main([greet, "node-7"]) == 130
+    assert capsys.readouterr().err == "\nrelight: stopped. What was done so far stays.\n"
+
+
+@pytest.mark.parametrize("name", ["there/is/no/such", "9" * 5000], ids=["missing", "too long"])
+def test_a_file_that_cannot_be_had_is_named(
+    greet: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_Greet, "run", lambda _self, _args: len(list(Path(name).iterdir())))
+    assert console.main([greet, "node-7"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"relight greet: {name[:200]}")
+    assert told.endswith((": No such file or directory.\n", ": File name too long.\n"))
+    assert len(told) < 300
+
+
+def test_what_is_no_file_of_a_person_stays_a_defect(greet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_self: _Greet, _args: argparse.Namespace) -> int:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr(_Greet, "run", run)
+    with pytest.raises(ConnectionRefusedError):
+        console.main([greet, "node-7"])

@@ -76,8 +76,8 @@ def test_an_archive_without_events_proves_nothing() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
-        ("--backtest-days", "0", "1 or more"),
-        ("--most-new-acts", "-5", "0 or more"),
+        ("--backtest-days", "0", "whole number from 1"),
+        ("--most-new-acts", "-5", "whole number from 0"),
         ("--time-scale", "0", "above 0"),
         ("--time-scale", "nan", "above 0"),
         ("--orchestrator", "nomad", "invalid choice"),
