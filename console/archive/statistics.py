@@ -8,6 +8,7 @@ from console.archive.counting import Counting, DayCount
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive import BadLine
 from policies.contract.archive_names import FAMILIES, INCIDENTS, POLICIES
+from policies.moments import later
 from simulator.archive.period import read_happenings, read_records
 from simulator.archive.reading import MOST_KEPT, Told
 
@@ -36,16 +37,17 @@ def count(reader: ArchiveReader, days: Sequence[date], progress: Callable[[str],
 
 def _read_day(reader: ArchiveReader, day: date, counting: Counting, found: Statistics) -> DayCount:
     today, since = counting.day(day), datetime.combine(day, time.min, UTC)
+    until = later(since, _DAY)
     for family in FAMILIES:
         objects = reader.list(family, day)
         today.objects += len(objects)
         today.sizes[family] += sum(one.size for one in objects)
     told = Told()
-    for record in read_records(reader, since, since + _DAY, told):
+    for record in read_records(reader, since, until, told):
         counting.take(record)
     today.repeated = told.repeated
     for family in (INCIDENTS, POLICIES):
-        for happening in read_happenings(reader, family, since, since + _DAY, told):
+        for happening in read_happenings(reader, family, since, until, told):
             counting.happened(happening)
     found.wrong += told.wrong
     found.bad += told.bad[: MOST_KEPT - len(found.bad)]

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from console.incident.parts import IncidentError, Parts
 from policies.coordination.incident import Incident
+from policies.moments import earlier
 
 WHOLE_ID = 32
 _SHORT = 12
@@ -59,7 +60,7 @@ def _of_cluster(parts: Parts, cluster: str, wish: Wish) -> Sequence[Incident]:
         return parts.incidents.of_node(cluster, wish.node)
     if wish.job:
         return parts.incidents.of_job(cluster, wish.job)
-    since = parts.clock() - timedelta(days=wish.days)
+    since = earlier(parts.clock(), timedelta(days=wish.days))
     closed = parts.incidents.closed(cluster, since) if wish.closed else ()
     return [*parts.incidents.open(cluster), *closed]
 

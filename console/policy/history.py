@@ -6,7 +6,9 @@ from typing import Any
 from console.policy.complaining import complain
 from console.policy.diffing import in_brief
 from console.policy.past import Past, document_of, past_of
+from console.policy.seen_by_aws import Seen, named
 from console.policy.yaml_writing import as_yaml
+from functions.callers.matching import Whose
 from functions.ports.policies import PolicyEditor
 
 
@@ -16,34 +18,39 @@ def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
     past = past_of(head, policies.revisions(name))
     if not past:
         return complain(f"there is no revision of {name}; `relight policy list` names them.")
+    seen = Seen(past, policies.calls_of(name))
     if as_json:
         now = head.revision if head else None
-        told = {"name": name, "in_force": now, "revisions": [_document(each) for each in past]}
-        print(json.dumps(told, ensure_ascii=False, indent=1))
+        told = {"name": name, "in_force": now, "revisions": [_document(each, seen.whose(each)) for each in past]}
+        print(json.dumps({**told, "other_calls": seen.others_document()}, ensure_ascii=False, indent=1))
         return 0
     for each in past:
-        print(_line(each))
+        print(_line(each, seen.whose(each)))
         for change in each.changes if each.in_force else ():
             for line in change.lines():
                 print(f"            {line}")
+    for line in seen.others_lines():
+        print(line)
     return 0
 
 
 def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bool) -> int:
     """Print one revision of *name* as a file."""
-    found = [each for each in past_of(policies.head(name), policies.revisions(name)) if each.head.revision == number]
+    revisions = past_of(policies.head(name), policies.revisions(name))
+    found = [each for each in revisions if each.head.revision == number]
     if not found:
         return complain(f"there is no revision {number} of {name}: `relight policy history {name}`.")
     (past,) = found
+    whose = Seen(revisions, policies.calls_of(name)).whose(past)
     if as_json:
-        print(json.dumps({**_document(past), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
+        print(json.dumps({**_document(past, whose), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
         return 0
-    print(f"# {_line(past)}")
+    print(f"# {_line(past, whose)}")
     print(as_yaml(document_of(past.head)), end="")
     return 0
 
 
-def _line(past: Past) -> str:
+def _line(past: Past, whose: Whose) -> str:
     edit, head = past.head.edit, past.head
     when = (edit.accepted_at or edit.at)[:19].replace("T", " ") or "-"
     words = [
@@ -54,10 +61,10 @@ def _line(past: Past) -> str:
         edit.reason,
     ]
     told = "; ".join(word for word in words if word)
-    return f"rev {head.revision:<4} {when:<19}  {head.mode:<7} {edit.by}{f': {told}' if told else ''}"
+    return f"rev {head.revision:<4} {when:<19}  {head.mode:<7} {named(edit.by, whose)}{f': {told}' if told else ''}"
 
 
-def _document(past: Past) -> dict[str, Any]:
+def _document(past: Past, whose: Whose) -> dict[str, Any]:
     edit, head = past.head.edit, past.head
     return {
         "revision": head.revision,
@@ -66,6 +73,9 @@ def _document(past: Past) -> dict[str, Any]:
         "deleted": past.deleted,
         "accepted_at": edit.accepted_at or None,
         "by": edit.by,
+        "callers": list(whose.names),
+        "callers_sure": whose.sure,
+        "callers_agree": whose.agrees,
         "edited_at": edit.at or None,
         "reason": edit.reason,
         "source": edit.source or None,

@@ -16,6 +16,7 @@ from console.policy.pushing import Gate
 from functions.ports.archive import ArchiveReader
 from functions.ports.policies import Head
 from policies.contract.vocabulary import Orchestrator, PolicyMode
+from policies.moments import earlier
 from simulator.backtest import Asked, Progress, backtest, read_past
 from simulator.in_force import Revisions
 
@@ -46,7 +47,7 @@ def gate_of(
             rehearsal.reader,
             rehearsal.address,
             against="current",
-            since=until - timedelta(days=rehearsal.days),
+            since=earlier(until, timedelta(days=rehearsal.days)),
             until=until,
             orchestrator=rehearsal.orchestrator,
             time_scale=rehearsal.time_scale,

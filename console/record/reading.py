@@ -23,6 +23,7 @@ from policies.coordination.incident import Incident
 from policies.evaluator import Delivery
 from policies.loader import load_stored, load_text
 from policies.model import Policy
+from policies.moments import later
 from policies.recording.choosing import of_the_same, period_of
 from policies.recording.noted import noted
 from policies.recording.sightings import Sighting, sightings_of
@@ -75,7 +76,7 @@ def gather(sources: Sources, wanted: str, name: str = "") -> Material:
         return Material(incident, policy, mine, [incident.node])
     nodes: dict[str, NodeIdentity] = {incident.node.instance_id: incident.node}
     since, until = period_of(incident, policy)
-    deliveries = _deliveries(sources.archive, since, until + _LATE, sources.told, nodes)
+    deliveries = _deliveries(sources.archive, since, later(until, _LATE), sources.told, nodes)
     near = (one for one in sightings_of(deliveries) if since <= one.moment <= until)
     seen = of_the_same(incident, policy, near)
     if not seen:
@@ -126,7 +127,8 @@ def _span(archive: ArchiveReader, days: int | None) -> tuple[datetime, datetime]
     there = last_days(archive, days)
     if not there:
         raise BadInputError("the archive is empty.", hint="Name the folder that holds events/, or s3://bucket/prefix.")
-    return datetime.combine(there[0], time.min, UTC), datetime.combine(there[-1], time.min, UTC) + _DAY
+    first, last = (datetime.combine(day, time.min, UTC) for day in (there[0], there[-1]))
+    return first, later(last, _DAY)
 
 
 def _policy(sources: Sources, incident: Incident, name: str) -> Policy:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from console.archive.whereabouts import last_days
+from console.archive.whereabouts import usual_and_stray
 from console.policy.account import Account
 from functions.ports.archive import ArchiveReader
 from functions.report.shadowed import in_shadow
-from policies.contract.archive import Happening
+from policies.contract.archive import BadLine, Happening
 from policies.contract.archive_names import INCIDENTS, POLICIES
 from policies.contract.decisions import PolicyPlan
 from policies.contract.errors import BadInputError
@@ -19,6 +19,7 @@ from policies.contract.vocabulary import PolicyMode
 from policies.coordination.incident import Incident
 from policies.loader import load_stored
 from policies.model import Policy
+from policies.moments import earlier, later
 from policies.precision.signs import AGAIN_WITHIN
 from policies.shadow.report import Report, report_of
 from simulator.archive.period import read_happenings
@@ -39,10 +40,13 @@ class Wish:
 def of_stack(account: Account, wish: Wish) -> Report:
     """Return the report on a stack as it stands now."""
     until = account.clock()
-    since = until - timedelta(days=wish.days)
+    since = earlier(until, timedelta(days=wish.days))
     incidents: list[Incident] = []
     for cluster in account.clusters:
-        incidents += [*account.incidents.open(cluster), *account.incidents.closed(cluster, since - AGAIN_WITHIN)]
+        incidents += [
+            *account.incidents.open(cluster),
+            *account.incidents.closed(cluster, earlier(since, AGAIN_WITHIN)),
+        ]
     return report_of(incidents, in_shadow(account.heads, account.switches), since, until)
 
 
@@ -51,13 +55,16 @@ def of_archive(archive: ArchiveReader, wish: Wish, wrong: Told) -> Report:
 
     *wrong* hears of what cannot be read. BadInputError when there is nothing in it.
     """
-    days = last_days(archive, None)
+    days, strays = usual_and_stray(archive)
     if not days:
         raise BadInputError("the archive is empty.", hint="Name the folder that holds incidents/ and policies/.")
-    first, end = datetime.combine(days[0], time.min, UTC), datetime.combine(days[-1], time.min, UTC) + _DAY
-    since = end - timedelta(days=wish.days)
-    told = list(read_happenings(archive, INCIDENTS, max(first, since - AGAIN_WITHIN), end, wrong))
-    until = max((each.at for each in told), default=end) + _MOMENT
+    for day in strays:
+        wrong.refuse(BadLine(f"{day}", 0, "it lies more than a year from the rest; nothing of it is in the report."))
+    first, last = (datetime.combine(day, time.min, UTC) for day in (days[0], days[-1]))
+    end = later(last, _DAY)
+    since = earlier(end, timedelta(days=wish.days))
+    told = list(read_happenings(archive, INCIDENTS, max(first, earlier(since, AGAIN_WITHIN)), end, wrong))
+    until = later(max((each.at for each in told), default=end), _MOMENT)
     happened = list(read_happenings(archive, POLICIES, first, end, wrong))
     return report_of(list(Recorded.of(told).incidents()), _in_shadow(happened), since, until)
 

@@ -7,6 +7,8 @@ from console.report.reading import Wish, of_archive, of_stack
 from console.report.screen import print_json, print_table, print_text
 from policies.shadow.report import Report
 
+_BAD_SHOWN = 3
+
 
 def run(args: argparse.Namespace) -> int:
     """Do what *args* ask; AWS is asked unless an archive is named."""
@@ -17,6 +19,8 @@ def run(args: argparse.Namespace) -> int:
         wrong = Told()
         report = of_archive(reader_of(args.events, args.region), Wish(args.days), wrong)
         if wrong.wrong:
+            for bad in wrong.bad[:_BAD_SHOWN]:
+                print(f"relight policy: {bad}", file=sys.stderr)
             told = f"{wrong.wrong} lines or objects could not be read; `relight archive stats` names them."
             print(f"relight policy: {told}", file=sys.stderr)
         return show(report, args)

@@ -71,7 +71,7 @@ class Happening(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A line that cannot be read, where it stands (lines count from 1), and why."""
+    """A line that cannot be read, where it stands (lines count from 1; 0: all of the object), and why."""
 
     object: str
     line: int
@@ -79,7 +79,8 @@ class BadLine(NamedTuple):
 
     def __str__(self) -> str:
         """Return it as people read it."""
-        return f"{self.object}, line {self.line}: {self.reason}"
+        where = f", line {self.line}" if self.line else ""
+        return f"{self.object}{where}: {self.reason}"
 
 
 class RecordLine(Model):

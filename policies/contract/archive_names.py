@@ -42,7 +42,8 @@ def object_key(family: str, first: datetime, source: str, lines: bytes) -> str:
     utc = first.astimezone(UTC)
     told = _NO_NAME.sub("_", source) or "_"
     digest = hashlib.sha256(lines).hexdigest()[:DIGEST_LENGTH]
-    return f"{hour_prefix(family, utc)}{utc.strftime(_STAMP)}-{told}-{digest}{SUFFIX}"
+    # strftime writes the year 1 as "1": such a key would be none of the archive's, and what is in it gone in silence.
+    return f"{hour_prefix(family, utc)}{utc.year:04}{utc:%m%dT%H%M%S.%fZ}-{told}-{digest}{SUFFIX}"
 
 
 def parse_key(key: str) -> ObjectName | None:
@@ -64,12 +65,13 @@ def hour_of(moment: datetime) -> datetime:
 
 def hour_prefix(family: str, moment: datetime) -> str:
     """Return what the keys of an hour begin with."""
-    return f"{family}/{moment.astimezone(UTC):%Y/%m/%d/%H}/"
+    moment = moment.astimezone(UTC)
+    return f"{family}/{moment.year:04}/{moment:%m/%d/%H}/"
 
 
 def day_prefix(family: str, day: date) -> str:
     """Return what the keys of a *day* (UTC) begin with."""
-    return f"{family}/{day:%Y/%m/%d}/"
+    return f"{family}/{day.year:04}/{day:%m/%d}/"
 
 
 def parse_day(prefix: str) -> date | None:

@@ -53,7 +53,7 @@ class Evidence:
     def noted(cls, note: FindingNote, node: str, job: str, decided: datetime) -> "Evidence":
         """Return what *note* of an incident about *node* and *job* tells."""
         on = note.node or node
-        return cls(note.policy, note.kind, on, job, note.first_observed_at, note.observed_at, decided, note.late)
+        return cls(note.policy, note.kind, on, job, note.first_observed_at, note.last_observed_at, decided, note.late)
 
 
 def restart_in(finding: Finding) -> Restart | None:
@@ -84,10 +84,11 @@ def with_evidence(restart: Restart, evidence: Evidence) -> Restart:
     """Return *restart* with what *evidence* says of it."""
     if not is_about(evidence, restart):
         return restart
-    if not evidence.late and restart.at - BEFORE <= evidence.last <= restart.at + TOGETHER:
+    after = evidence.last - restart.at > TOGETHER
+    if not evidence.late and restart.at - evidence.last <= BEFORE and not after:
         return restart if restart.foreseen else restart.model_copy(update={"foreseen": True})
-    stood = evidence.first < restart.at and (evidence.late or evidence.last > restart.at + TOGETHER)
-    if not stood or evidence.decided > restart.at + TOO_LATE_WITHIN or evidence.policy in restart.policies:
+    stood = evidence.first < restart.at and (evidence.late or after)
+    if not stood or evidence.decided - restart.at > TOO_LATE_WITHIN or evidence.policy in restart.policies:
         return restart
     policies = tuple(sorted({*restart.policies, evidence.policy}))[:MOST_POLICIES]
     return restart if policies == restart.policies else restart.model_copy(update={"policies": policies})

@@ -45,9 +45,9 @@ class Sign:
 
 def grounds_of(act: Act, policy: str, sign: Sign) -> Iterator[Ground]:
     """Yield what *sign* says of the hardware that *act* of *policy* touched."""
-    if sign.kind in AWS_SAYS and sign.generation == act.generation and act.at < sign.at <= act.at + AWS_WITHIN:
+    if sign.kind in AWS_SAYS and sign.generation == act.generation and _follows(sign, act.at, AWS_WITHIN):
         yield Ground(grade=Grade.AWS, faulty=True, at=sign.at, why=f"AWS said {sign.kind} of {sign.node}")
-    again = act.changed_at is not None and act.changed_at < sign.at <= act.changed_at + AGAIN_WITHIN
+    again = act.changed_at is not None and _follows(sign, act.changed_at, AGAIN_WITHIN)
     if sign.policy != policy or not again:
         return
     if act.replaced and sign.node == act.successor:
@@ -68,6 +68,10 @@ def heard(record: Record, signs: Iterable[Sign]) -> list[tuple[str, Ground]]:
         for act in acts.get(sign.node, {}).values()
         for ground in grounds_of(act, record.policy, sign)
     ]
+
+
+def _follows(sign: Sign, moment: datetime, within: timedelta) -> bool:
+    return timedelta() < sign.at - moment <= within
 
 
 def _again(sign: Sign, *, faulty: bool, why: str) -> Ground:

@@ -6,6 +6,7 @@ Decides which ground counts and what silence means. It must not know how grounds
 from dataclasses import dataclass
 from datetime import datetime
 
+from policies.moments import later
 from policies.precision.record import KEPT, Act, Grade, Ground, Record
 from policies.precision.signs import AGAIN_WITHIN
 
@@ -62,5 +63,5 @@ def _silence(act: Act, now: datetime) -> Ground | None:
     """A day of silence after hardware that was proven took over: presumably the act cured something."""
     if act.changed_at is None or act.verified_at is None:
         return None
-    over = max(act.changed_at, act.verified_at) + AGAIN_WITHIN
+    over = later(max(act.changed_at, act.verified_at), AGAIN_WITHIN)
     return Ground(grade=Grade.QUIET, faulty=True, at=over, why="a day without the same fault") if now >= over else None

@@ -16,6 +16,7 @@ from policies.expressions.members import NodeFacts
 from policies.expressions.tokens import tokenise
 from policies.facts.snapshot import Facts
 from policies.model import Policy
+from policies.moments import earlier, later
 from policies.recording.sightings import Sighting
 from policies.rulebook import Rule, compile_policies
 from policies.scopes import WIDE, scope_key
@@ -42,8 +43,9 @@ def period_of(incident: Incident, policy: Policy) -> tuple[datetime, datetime]:
         first, last = min(each.first_observed_at for each in notes), max(each.observed_at for each in notes)
     else:
         seen = [each.observed_at for each in incident.findings] or [incident.opened_at]
-        first, last = min(seen) - timedelta(seconds=max(policy.count.within, policy.dwell or 0.0)), max(seen)
-    return first - SLACK, last + max(AFTERWARDS, timedelta(seconds=policy.settle))
+        before = timedelta(seconds=max(policy.count.within, policy.dwell or 0.0))
+        first, last = earlier(min(seen), before), max(seen)
+    return earlier(first, SLACK), later(last, max(AFTERWARDS, timedelta(seconds=policy.settle)))
 
 
 def of_the_same(incident: Incident, policy: Policy, seen: Iterable[Sighting]) -> list[Sighting]:

@@ -167,8 +167,7 @@ class _Tries:
 
 def _within_a_day(seen: Sequence[Sighting]) -> list[Sighting]:
     """Return what an example can tell: it lasts a day at most, so the newest of it."""
-    first = seen[-1].moment - timedelta(seconds=DAY) if seen else None
-    return [one for one in seen if first is None or one.moment >= first]
+    return [one for one in seen if seen[-1].moment - one.moment <= timedelta(seconds=DAY)]
 
 
 def _thinned(seen: Sequence[Sighting], tries: _Tries) -> list[Sighting]:

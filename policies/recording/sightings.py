@@ -5,12 +5,13 @@ Decides which of an archive's envelopes count once more, and which do not. It mu
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from policies.clock_correction import ClockCorrection
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
 from policies.evaluator import Delivery
+from policies.moments import from_ms
 
 
 @dataclass(frozen=True)
@@ -31,5 +32,5 @@ def sightings_of(deliveries: Iterable[Delivery]) -> Iterator[Sighting]:
         for event in envelope.events:
             if (envelope.spool_id, event.seq) not in known:
                 known.add((envelope.spool_id, event.seq))
-                moment = datetime.fromtimestamp(clock.moment_ms(event.observed_at) / 1000, UTC)
+                moment = from_ms(clock.moment_ms(event.observed_at))
                 yield Sighting(event, envelope.node, moment)

@@ -95,6 +95,7 @@ class Case:
     last: datetime
     at: datetime
     ending: Ending
+    times: int = 1  # how often it was found
     beside: tuple[Beside, ...] = ()
     lost_until: datetime | None = None
 
@@ -132,7 +133,7 @@ def _cases(hits: Sequence[Hit], around: "_Around", until: datetime) -> Iterator[
 def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
     episode: list[Hit] = []
     for hit in hits:
-        if episode and hit.note.first_observed_at - max(each.note.observed_at for each in episode) > EPISODE:
+        if episode and hit.note.first_observed_at - max(each.last for each in episode) > EPISODE:
             yield episode
             episode = []
         episode.append(hit)
@@ -141,7 +142,7 @@ def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
 
 
 def _follows(before: Sequence[Hit], after: Sequence[Hit]) -> bool:
-    return after[0].note.first_observed_at - max(hit.note.observed_at for hit in before) <= AGAIN_WITHIN
+    return after[0].note.first_observed_at - max(hit.last for hit in before) <= AGAIN_WITHIN
 
 
 def _case(
@@ -152,7 +153,7 @@ def _case(
     *,
     came_back: bool,
 ) -> Case:
-    one, last = episode[0], max(hit.note.observed_at for hit in episode)
+    one, last = episode[0], max(hit.last for hit in episode)
     job = next((hit.incident.job.id for hit in episode if hit.incident.job), "")
     case = Case(
         plan=one.plan,
@@ -167,12 +168,13 @@ def _case(
         last=last,
         at=min(hit.at for hit in episode),
         ending=Ending.OPEN,
+        times=sum(hit.note.times for hit in episode),
     )
     again = after is not None and _follows(episode, after)
     near = around.near(case)
     beside = tuple(_beside(case, near))
     ending = _ending(case, episode, near, beside, again=again or came_back, until=until)
-    lost = beside[0].at if beside else max(hit.note.observed_at for hit in after) if after and again else None
+    lost = beside[0].at if beside else max(hit.last for hit in after) if after and again else None
     return replace(case, ending=ending, beside=beside, lost_until=lost)
 
 
@@ -203,7 +205,8 @@ def _is_aws_word(case: Case, incident: Incident) -> bool:
     notes = (note for note in incident.findings if note.kind in AWS_SAYS and incident.cluster == case.cluster)
     return any(
         (note.node or incident.node.instance_id) == case.instance
-        and case.first <= note.observed_at <= case.last + AWS_WITHIN
+        and case.first <= note.last_observed_at
+        and note.observed_at - case.last <= AWS_WITHIN
         for note in notes
     )
 
@@ -217,7 +220,8 @@ def _beside(case: Case, incidents: Sequence[Incident]) -> Iterator[Beside]:
 def _is_near(case: Case, incident: Incident) -> bool:
     same_run = case.is_about_a_run and case.job and incident.job and incident.job.id == case.job
     same = incident.node.instance_id == case.instance or same_run
-    in_time = case.first - EPISODE <= incident.opened_at <= case.last + AGAIN_WITHIN
+    opened = incident.opened_at
+    in_time = case.first - opened <= EPISODE and opened - case.last <= AGAIN_WITHIN
     return bool(same) and in_time and incident.cluster == case.cluster
 
 

@@ -11,6 +11,7 @@ from policies.contract.decisions import PolicyPlan
 from policies.contract.vocabulary import TOUCHES_NOTHING, Action
 from policies.coordination.incident import Incident
 from policies.coordination.notes import FindingNote
+from policies.moments import later
 
 RUNS = TOUCHES_NOTHING | {Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB}
 
@@ -23,6 +24,11 @@ class Hit:
     note: FindingNote
     incident: Incident
     at: datetime
+
+    @property
+    def last(self) -> datetime:
+        """When it was found last: coordinate counts what comes again as one."""
+        return self.note.last_observed_at
 
     @property
     def instance(self) -> str:
@@ -45,7 +51,8 @@ def hits_in(incidents: Iterable[Incident], shadow: Mapping[str, PolicyPlan]) -> 
         for note in incident.findings:
             plan = shadow.get(note.policy)
             if plan and touches(plan) and not note.late and not _acted_on(incident, note):
-                yield Hit(plan, note, incident, _began(incident, note) + timedelta(seconds=plan.settle_seconds))
+                settle = timedelta(seconds=plan.settle_seconds)
+                yield Hit(plan, note, incident, later(_began(incident, note), settle))
 
 
 def _acted_on(incident: Incident, note: FindingNote) -> bool:

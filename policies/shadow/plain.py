@@ -48,6 +48,7 @@ def _case(case: Case) -> dict[str, Any]:
         "kinds": list(case.kinds),
         "first": format_time(case.first),
         "last": format_time(case.last),
+        "times": case.times,
         "would_act_at": format_time(case.at),
         "ending": case.ending.value,
         "beside": [_beside(each) for each in case.beside],

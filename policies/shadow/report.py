@@ -129,7 +129,7 @@ def _gpu_hours(cases: Iterable[Case], nodes: Mapping[tuple[str, str], int]) -> f
         if case.lost_until is None or case.ending not in REAL or case.lost_until <= case.at:
             continue
         key = (case.cluster, case.job or case.instance)
-        spans.setdefault(key, []).append((case.at, min(case.lost_until, case.at + LONGEST_LOSS)))
+        spans.setdefault(key, []).append((case.at, case.at + min(case.lost_until - case.at, LONGEST_LOSS)))
         gpus[key] = gpus_or_usual(case.instance_type) * nodes.get((case.cluster, case.job), 1)
     return sum(hours_in(each) * gpus[key] for key, each in spans.items())
 

@@ -99,7 +99,8 @@ def _case(case: Case) -> str:
     run = f", run {case.job}" if case.job else ""
     about = case.node if case.node == case.instance else f"{case.node} ({case.instance})"
     beside = f": {case.beside[0].told}, {_later(case)}" if case.beside else ""
-    return f"{case.first:%m-%d %H:%M} {about}{run}, {', '.join(case.kinds)}; {case.ending.value}{beside}"
+    often = f", {case.times} times until {case.last:%m-%d %H:%M}" if case.times > 1 else ""
+    return f"{case.first:%m-%d %H:%M} {about}{run}, {', '.join(case.kinds)}{often}; {case.ending.value}{beside}"
 
 
 def _later(case: Case) -> str:

@@ -13,6 +13,7 @@ from policies.contract.archive_names import (
     hour_of,
     hour_prefix,
     object_key,
+    parse_day,
     parse_key,
 )
 
@@ -63,3 +64,14 @@ def test_a_source_that_could_not_stand_in_a_name_is_made_to() -> None:
 )
 def test_what_is_no_object_of_the_archive_is_told_apart(key: str) -> None:
     assert parse_key(key) is None
+
+
+@pytest.mark.parametrize("year", [1, 33, 999, 1970, 9999])
+def test_a_key_of_any_year_is_found_again(year: int) -> None:
+    first = datetime(year, 1, 2, 3, tzinfo=UTC)
+    key = object_key(EVENTS, first, "faults", b"{}")
+    found = parse_key(key)
+    assert found is not None
+    assert found.first == first
+    assert key.startswith(day_prefix(EVENTS, first.date()))
+    assert parse_day(day_prefix(EVENTS, first.date())) == first.date()
