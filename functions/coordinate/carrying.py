@@ -38,7 +38,8 @@ def carry_effects(
 
     What is kept of the past follows from incidents: what was not written now is with the next finding of its node.
     """
-    told = [*(change.after for change in decision.incidents), *decision.retold]
+    new = (each for each in decision.incidents if not each.before or each.before.timeline != each.after.timeline)
+    told = [*(change.after for change in new), *decision.retold]
     noted: list[Call] = [partial(store.write, change) for change in decision.past]
     starts = decision.starts
     effects: list[tuple[int | None, Call]] = [

@@ -7,9 +7,10 @@ keep anything between two calls.
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage
+from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage, findings_in
 from policies.contract.events import JobRef
 from policies.contract.restraints import ApproveMessage, VerdictMessage
+from policies.coordination import repeats
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
@@ -85,10 +86,11 @@ def _found(snapshot: Snapshot, messages: Collection[AnyMessage], now: datetime) 
         for finding in heard.findings
     ]
     generations = [(each, name) for each in found for name in (each.generation, *map(generation_of_run, _jobs(each)))]
-    return Keys(
+    named = Keys(
         incidents=frozenset(incident_id(name, each.id) for each, name in generations),
         histories=frozenset(each.node.instance_id for each in found),
     )
+    return named | repeats.behind(snapshot, (*findings_in(messages), *found))
 
 
 def _jobs(finding: Finding) -> list[JobRef]:

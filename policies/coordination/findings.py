@@ -17,9 +17,10 @@ from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
 from policies.coordination.leases import Lease
 from policies.coordination.opening import lay_out_finding, open_or_record, why_held, why_nobody_acts
+from policies.coordination.repeats import has_counted, last_told
 from policies.coordination.rules import Rules
 from policies.coordination.sparing import takes_over
-from policies.coordination.storms import goes_on, remember, tells_of_a_storm
+from policies.coordination.storms import tells_of_a_storm
 from policies.coordination.working import Working
 
 DYING_SECONDS = 3600.0  # an instance that ends prints for minutes, large ones for many; its lease outlives that by days
@@ -49,7 +50,7 @@ def _finish_found(work: Working, heard: Heard) -> None:
     """A repeat of what is counted: whoever died before its message was done may have left its incident half-way."""
     jobs = {generation_of_run(entry.job) for entry in heard.group.entries if entry.job}
     for lease in filter(None, map(work.leases.get, (*sorted(generations_of(heard.group)), *sorted(jobs)))):
-        holder = work.incidents.get(lease.incident)
+        holder = work.incidents.get(last_told(lease) or lease.incident)
         if holder and holder.policy.name == heard.group.rule.plan.name:
             _finish(work, holder)
 
@@ -71,6 +72,7 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
     holder = work.incidents.get(lease.incident) if lease else None
     known = work.incidents.get(incident_id(finding.generation, finding.id))
     known = known or next((each for each in (holder, elsewhere) if each and each.knows(finding.id)), None)
+    known = known or has_counted(work, finding)
     is_open = bool(lease and not lease.released and holder and holder.status.is_open)
     if known:
         _finish(work, known)
@@ -81,9 +83,6 @@ def _take_one(work: Working, finding: Finding, rules: Rules, now: datetime, else
         _join(work, holder, finding, rules, now)
     elif elsewhere:
         _join(work, elsewhere, finding, rules, now)
-    elif lease and holder and goes_on(lease, holder, finding):
-        _join(work, holder, finding, rules, now)
-        remember(work, finding, holder)
     elif lease and holder and _is_history(lease, finding):
         _join(work, holder, finding, rules, now)
     else:

@@ -49,6 +49,7 @@ def past_of(incident: Incident) -> Past | None:
         job=incident.job.id if incident.job else "",
         outcome=incident.outcome,
         of_run=has_only_the_run(incident),
+        until=min(first.until, incident.updated_at) if first and first.until and recorded else None,
     )
 
 

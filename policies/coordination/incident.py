@@ -14,7 +14,7 @@ from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.times import Moment
 from policies.coordination.judgements import Judgement
-from policies.coordination.notes import Ask, Entry, Failure, FindingNote, PlannedRung
+from policies.coordination.notes import Ask, Counted, Entry, Failure, FindingNote, PlannedRung
 from policies.coordination.states import IncidentStatus
 
 MOST_NOTES = 32  # a storm of findings about one node says nothing new after these, and costs no further write
@@ -53,6 +53,7 @@ class Incident(Model):
     ask: Ask | None = None
     facts: dict[str, Any] = {}
     findings: tuple[FindingNote, ...] = ()
+    counted: tuple[Counted, ...] = ()  # of a recorded one: the latest of what its note counts, the oldest first
     messages: tuple[str, ...] = ()
     opened_at: Moment
     settle_until: Moment

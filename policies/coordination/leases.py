@@ -4,6 +4,7 @@ A lease expires by the clock that is passed in, never because a table forgot it.
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
 from policies.contract.base import Model
 from policies.contract.restraints import Cancellation
@@ -12,11 +13,27 @@ from policies.contract.times import Moment, add_seconds
 # Past the incident's deadline the sweep parks it; a lease outlives the deadline so that the sweep gets there first.
 GRACE_SECONDS = 900.0
 MOST_CANCELLED = 16  # of one node
+MOST_ALIKE = 4  # whatever is recorded anew began half an hour after the one before, so that these are of hours
+MOST_TOLD = 64  # eight GPUs with eight decisions each, 6 KB
 PARKED_SECONDS = 30 * 86400.0  # a person may take days; nobody else may act on the node meanwhile
 
 
+class Told(NamedTuple):
+    """The recorded *incident* of a ``sort`` of decision on a ``subject``; both are digests (`repeats.py`).
+
+    An item holds it as a list: what is added goes to the end with a default, so that older ones stay readable.
+    """
+
+    subject: str
+    sort: str
+    incident: str
+
+
 class Lease(Model):
-    """Who may act on one node generation, and under which ``fence``. ``outcome`` says how it was left."""
+    """Who may act on one node generation, and under which ``fence``. ``outcome`` says how it was left.
+
+    ``told`` names the incidents in which decisions that nobody acted on were recorded; they never held it.
+    """
 
     cluster: str
     generation: str
@@ -27,6 +44,7 @@ class Lease(Model):
     outcome: str = ""
     released_at: Moment | None = None
     cancelled: tuple[Cancellation, ...] = ()  # what took reasons away, the newest of each policy and part
+    told: tuple[Told, ...] = ()  # the latest last
     version: int = 1
 
     def held_by(self, incident: str, fence: int, now: datetime) -> bool:
@@ -43,6 +61,7 @@ def acquire(lease: Lease | None, *, cluster: str, generation: str, incident: str
         fence=lease.fence + 1 if lease else 1,
         expires_at=add_seconds(until, GRACE_SECONDS),
         cancelled=lease.cancelled if lease else (),
+        told=lease.told if lease else (),
         version=lease.version if lease else 1,
     )
 
@@ -64,6 +83,17 @@ def cancel(lease: Lease, told: Cancellation) -> Lease:
     ones = {**known, (told.policy, told.component): told}.values()
     newest = sorted(ones, key=lambda one: (one.at, one.policy, one.component), reverse=True)[:MOST_CANCELLED]
     return lease.model_copy(update={"cancelled": tuple(newest)})
+
+
+def tell(lease: Lease, told: Told) -> Lease:
+    """Return the lease with *told* as the latest; of one sort and subject it keeps some of those before as well.
+
+    A message that comes again as the next incident has begun is of one of these.
+    """
+    others = [one for one in lease.told if one.incident != told.incident]
+    alike = [one for one in others if one[:2] == told[:2]]
+    kept = [one for one in others if one not in alike[: -MOST_ALIKE + 1]]
+    return lease.model_copy(update={"told": (*kept, told)[-MOST_TOLD:]})
 
 
 def park(lease: Lease, now: datetime) -> Lease:

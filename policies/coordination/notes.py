@@ -3,7 +3,8 @@
 It must not know an incident's status.
 """
 
-from typing import Literal
+from datetime import datetime
+from typing import Literal, NamedTuple
 
 from policies.contract.base import Model
 from policies.contract.decisions import Answer, Finding
@@ -75,8 +76,18 @@ class PlannedRung(Model):
     executor: Executor | None = None
 
 
+class Counted(NamedTuple):
+    """One finding that was counted, by which a repeat of it is known."""
+
+    at: Moment
+    id: str
+
+
 class FindingNote(Model):
-    """What an incident keeps of a finding: enough for a person and for the evidence, not its whole plan."""
+    """What an incident keeps of a finding: enough for a person and for the evidence, not its whole plan.
+
+    What nobody acts on may be found again and again: it was seen ``times`` times, from ``observed_at`` ``until`` then.
+    """
 
     id: str
     policy: str
@@ -92,6 +103,13 @@ class FindingNote(Model):
     attributes: dict[str, Scalar] = {}
     facts: dict[str, Scalar] = {}
     node: str = ""  # the instance that it was seen on
+    times: int = 1
+    until: Moment | None = None  # None: seen once
+
+    @property
+    def last_observed_at(self) -> datetime:
+        """When it was seen last."""
+        return self.until or self.observed_at
 
     @classmethod
     def of(cls, finding: Finding) -> "FindingNote":

@@ -8,7 +8,7 @@ from datetime import datetime
 from policies.contract.decisions import Finding
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import Action, PolicyMode
-from policies.coordination import leases
+from policies.coordination import leases, repeats
 from policies.coordination.evolve import bear, write_line
 from policies.coordination.happenings import Line, Opened, Recorded
 from policies.coordination.holds import expect
@@ -18,27 +18,23 @@ from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
 from policies.coordination.rules import STALE_SECONDS, Rules
 from policies.coordination.sparing import why_finding_rests
 from policies.coordination.states import IncidentStatus
-from policies.coordination.storms import remember
 from policies.coordination.working import Working
 from policies.schedules import permits
 
 ASK_SECONDS = 10.0  # between the end of settling and the hold, which its execution asks for
+_TOO_OLD = "too long to act on it without a person"
+_ONLY_TOLD = "nothing is to be done"
 LONGEST_WAITED_FOR_SECONDS = 120.0  # no run stays down longer for what may come
 
 
 def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime) -> None:
-    """Open an incident for *finding* and have it started, or record the decision."""
+    """Open an incident for *finding* and have it started, or record the decision, as one more of its like perhaps."""
     layout = lay_out_finding(finding, rules)
     held = why_held(work, finding, layout, now)
-    reason = why_nobody_acts(finding, layout, held, now)
-    draft = _draft(finding, layout, rules, now)
-    if reason:
-        held_back = held or not permits(finding.policy.schedule, now)
-        alert = "notify" if held_back else _alert(finding)
-        work.incidents[draft.id] = bear(draft, Recorded(reason, alert), now)
-        if not held_back:  # what nobody was paged of for a switch is told once that is undone
-            remember(work, finding, draft)
+    if why_nobody_acts(finding, layout, held, now):
+        _record(work, finding, layout, held, rules, now)
         return
+    draft = _draft(finding, layout, rules, now)
     lease = leases.acquire(
         work.leases.get(finding.generation),
         cluster=draft.cluster,
@@ -54,6 +50,24 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     if draft.job and draft.needs_job_stopped:
         waits = min(add_seconds(draft.settle_until, ASK_SECONDS), add_seconds(now, LONGEST_WAITED_FOR_SECONDS))
         work.jobs[draft.job.id] = expect(work.job(draft.job.id), draft.id, waits, now)
+
+
+def _record(work: Working, finding: Finding, layout: Layout, held: str, rules: Rules, now: datetime) -> None:
+    """Record that nobody acts on *finding*: what is decided again, for the same reason, is counted and not told."""
+    why = _why(finding, layout, held, now)
+    before = repeats.one_more_of(work, finding, why)
+    if before is None:
+        alert = "notify" if held or not permits(finding.policy.schedule, now) else _alert(finding)
+        recorded = Recorded(why_nobody_acts(finding, layout, held, now), alert)
+        incident = bear(_draft(finding, layout, rules, now), recorded, now)
+        work.incidents[incident.id] = incident
+        repeats.remember(work, finding, why, incident, now)
+        return
+    counted = repeats.count(before, finding, now)
+    if counted is before:
+        work.retold[before.id] = before
+    else:
+        work.incidents[before.id] = counted
 
 
 def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
@@ -74,22 +88,36 @@ def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> 
 
 def why_nobody_acts(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
     """Return why nobody acts on *finding*, empty when somebody does. *held* is what holds it back at this moment."""
-    decided = ", ".join(finding.policy.do)
-    age = (now - finding.observed_at).total_seconds()
-    reason = ""
+    why = _why(finding, layout, held, now)
+    if not why:
+        return ""
+    decided = f"decided: {', '.join(finding.policy.do)}"
+    if why == _ONLY_TOLD:
+        return decided
+    seen = f"seen {_age(finding, now):.0f} s ago, " if why == _TOO_OLD else ""
+    return f"{decided}; {seen}{why}"
+
+
+def _why(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
+    """Return why nobody acts on *finding*, in the same words as long as it is for the same reason."""
+    why = ""
     if finding.policy.mode is not PolicyMode.ACTIVE:
-        reason = f"decided: {decided}; the policy is {finding.policy.mode} and does not act"
+        why = f"the policy is {finding.policy.mode} and does not act"
     elif held:
-        reason = f"decided: {decided}; {held}"
+        why = held
     elif not permits(finding.policy.schedule, now):
-        reason = f"decided: {decided}; it is outside its schedule"
-    elif finding.late or age > STALE_SECONDS[finding.policy.evidence]:
-        reason = f"decided: {decided}; seen {age:.0f} s ago, too long to act on it without a person"
+        why = "it is outside its schedule"
+    elif finding.late or _age(finding, now) > STALE_SECONDS[finding.policy.evidence]:
+        why = _TOO_OLD
     elif layout.unsupported:
-        reason = f"decided: {decided}; {', '.join(layout.unsupported)} is carried out by nobody yet"
+        why = f"{', '.join(layout.unsupported)} is carried out by nobody yet"
     elif not layout.acts:
-        reason = f"decided: {decided}"
-    return reason
+        why = _ONLY_TOLD
+    return why
+
+
+def _age(finding: Finding, now: datetime) -> float:
+    return (now - finding.observed_at).total_seconds()
 
 
 def _alert(finding: Finding) -> Alert:

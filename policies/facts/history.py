@@ -6,7 +6,7 @@ since its cluster has coordinate; before that nothing was counted. It must not k
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from policies.contract.base import Model
 from policies.contract.events import Scalar
@@ -23,7 +23,8 @@ EPISODE = timedelta(hours=1)  # decisions that nobody acts on come with each win
 class Past(Model):
     """One incident. ``did`` are the rungs that were carried out, ``repaired_at`` is when the last repair was done.
 
-    ``of_run``: it was about a run that this node told of.
+    ``of_run``: it was about a run that this node told of. ``until`` is when the fault of one that was only recorded was
+    found last, if it was found again.
     """
 
     incident: str
@@ -35,6 +36,7 @@ class Past(Model):
     job: str = ""
     outcome: str = ""
     of_run: bool = False
+    until: Moment | None = None
 
     @property
     def recorded(self) -> bool:
@@ -54,13 +56,14 @@ class History(Model):
 def incidents_in(past: Sequence[Past]) -> list[Past]:
     """Return those of *past*, oldest first, that are the node's own; decisions of one episode are one incident."""
     found: list[Past] = []
-    last: Past | None = None
+    last: datetime | None = None
     for each in past:
         if each.of_run:
             continue
-        if not (each.recorded and last and each.at - last.at < EPISODE):
+        if not (each.recorded and last and each.at - last < EPISODE):
             found.append(each)
-        last = each
+        until = each.until or each.at
+        last = max(until, last) if last else until
     return found
 
 

@@ -14,6 +14,7 @@ from functions.adapters.coordination_items import (
 from functions.ports.coordination import CoordinationStore
 from policies.contract.decisions import Limit
 from policies.contract.errors import DependencyError
+from policies.contract.vocabulary import PolicyMode
 from policies.coordination.budgets import Budget, reserve
 from policies.coordination.decide import decide
 from policies.coordination.holds import Job, hold
@@ -22,7 +23,7 @@ from policies.coordination.leases import Lease, acquire, release
 from policies.coordination.snapshot import Change, ConflictError, Keys, Snapshot
 from policies.coordination.states import IncidentStatus
 from policies.coordination.windows import count
-from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings
+from tests.tools.incidents import CLUSTER, RULES, START, ask, at, finding, findings, plan
 from tests.tools.tables import create_tables
 from tests.tools.wide import contribution, in_one
 
@@ -105,6 +106,22 @@ def test_of_two_writers_of_a_job_one_reads_again(store: CoordinationStore) -> No
     with pytest.raises(ConflictError):
         store.write(Change(read, hold(read, "c").model_copy(update={"version": 2})))
     assert store.read(CLUSTER, Keys(jobs=frozenset({job.id}))).jobs[job.id].holds == ("a", "b")
+
+
+def test_what_was_counted_and_where_it_is_told_is_read_back_whole(store: CoordinationStore) -> None:
+    shadow = plan(mode=PolicyMode.SHADOW)
+    many = [finding(name=f"f{number}", policy=shadow, seen=at(number)) for number in range(40)]
+    decision = decide(Snapshot(CLUSTER), [findings(*many)], at(50), rules=RULES)
+    (incident,), (lease,) = decision.incidents, decision.leases
+    store.write(lease)
+    store.write(incident)
+    keys = Keys(incidents=frozenset({incident.after.id}), leases=frozenset({lease.after.generation}))
+    found = store.read(CLUSTER, keys)
+    assert found.incidents == {incident.after.id: incident.after}
+    assert found.leases == {lease.after.generation: lease.after}
+    more = findings(finding(name="one-more", policy=shadow, seen=at(60)), many[-1])
+    again = decide(found, [more], at(61), rules=RULES)
+    assert [change.after.findings[0].times for change in again.incidents] == [41]
 
 
 def test_a_released_lease_is_still_there(store: CoordinationStore) -> None:

@@ -63,7 +63,7 @@ def test_a_policy_that_is_not_active_decides_and_touches_nothing(mode: PolicyMod
     incident = only(decision)
     assert (incident.status, incident.outcome) == (IncidentStatus.CLOSED, "recorded")
     assert "decided: isolate, replace_node, resume_job" in incident.reason
-    assert not decision.leases
+    assert [(each.after.incident, each.after.released, each.after.fence) for each in decision.leases] == [("", True, 0)]
     assert not decision.starts
     assert incident.timeline[-1].stage == "decided"
     assert incident.timeline[-1].alert == "notify"

@@ -11,9 +11,9 @@ from policies.contract.errors import BadInputError
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination.decide import decide
 from policies.coordination.snapshot import Decision, Keys, Snapshot
-from policies.coordination.storms import STORM_SECONDS, generation_of_scope
+from policies.coordination.storms import STORM, generation_of_scope
 from tests.tools.decision_table import DecisionTable
-from tests.tools.incidents import CLUSTER, RULES, START, finding, findings, plan
+from tests.tools.incidents import CLUSTER, RULES, START, at, finding, findings, plan
 from tests.tools.wide import TRAINING, contributed, contribution, wide_rule
 
 SCOPE = generation_of_scope("shared-storage-stalled", "cluster")
@@ -46,15 +46,16 @@ def test_seven_hundred_nodes_are_one_incident_and_one_page() -> None:
     assert incident.messages[1:] == ("nfs: server fs-1 not responding, still trying",)
 
 
-def test_the_storm_that_goes_on_is_one_more_note_and_the_next_one_is_told() -> None:
+def test_the_storm_that_goes_on_is_counted_and_the_next_one_is_told() -> None:
     table = DecisionTable()
     assert told(table.take(0, contributed(*stalled(1, 2, 3)))) == ["page"]
     later = [600 * number for number in range(1, 13)]
     for seq, seconds in enumerate(later, 1):
         assert told(table.take(seconds, contributed(*stalled(1, 2, 3, 4, seconds=seconds + 1, seq=seq)))) == []
     assert len(table.incidents) == 1
-    assert [note.late for note in table.incident.findings[1:4]] == [False, False, False]
-    after = later[-1] + STORM_SECONDS + 60
+    (note,) = table.incident.findings
+    assert (note.late, note.times, note.until) == (False, 13, at(later[-1] + 1))
+    after = later[-1] + STORM.total_seconds() + 60
     assert told(table.take(after, contributed(*stalled(7, 8, 9, seconds=after)))) == ["page"]
     assert len(table.incidents) == 2
 
