@@ -5,6 +5,7 @@ YAML 1.2's scalars, so that `mode: off` is a word and `1:30` no number. It must 
 """
 
 import re
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any
 
@@ -23,7 +24,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         keys = [key.value for key, _value in node.value]
-        doubled = sorted({str(key) for key in keys if keys.count(key) > 1})
+        doubled = sorted(str(key) for key, times in Counter(map(str, keys)).items() if times > 1)
         if doubled:
             raise yaml.constructor.ConstructorError(None, None, f"{doubled[0]} stands twice", node.start_mark)
         return super().construct_mapping(node, deep)
