@@ -8,6 +8,8 @@ from typing import Any
 
 from botocore.config import Config
 
+APPLICATION = "relight"  # in the user agent as "app/relight": CloudTrail shows it of each call
+
 
 def bounded(*, connect_seconds: float = 2, read_seconds: float = 10, tries: int = 3, **more: Any) -> Config:  # noqa: ANN401 - options of botocore
     """Return a client's configuration whose calls end, with *tries* altogether."""
@@ -15,5 +17,5 @@ def bounded(*, connect_seconds: float = 2, read_seconds: float = 10, tries: int 
         connect_timeout=connect_seconds,
         read_timeout=read_seconds,
         retries={"mode": "standard", "total_max_attempts": tries},
-        **more,
+        **{"user_agent_appid": APPLICATION, **more},
     )

@@ -24,8 +24,9 @@ _MILLISECONDS = 1000
 LATE_SECONDS = 60
 CHANGES_LATE_SECONDS = 300
 ARCHIVE_LATE_SECONDS = 1800  # nobody waits for it, and what it reads is kept for a day and more
-# Overflow is used when Kinesis refuses, AWS's own events are no emergency: both may wait a little.
-QUEUE_LATE_SECONDS = {"overflow": 120, "aws-events": 300, "decisions": LATE_SECONDS}
+# Overflow is used when Kinesis refuses, AWS's own events are no emergency: both may wait a little. Who wrote a policy
+# comes minutes late anyway.
+QUEUE_LATE_SECONDS = {"overflow": 120, "aws-events": 300, "decisions": LATE_SECONDS, "calls": 900}
 
 
 class Alarms(Construct):

@@ -11,10 +11,14 @@ from infra.settings import Deployment
 
 # Where a mapping puts a batch it gave up (Lambda developer guide, "Retain discarded records in S3").
 DROPPED_PREFIX = "aws/lambda/"
+TRAIL_DAYS = 400  # who edited stands beside the policies for ever; this is the rest of it, such as addresses
 
 
 class Buckets(Construct):
-    """archive: every event. evidence: by incident. rejects: what could not be used, with the payload."""
+    """archive: every event. evidence: by incident. rejects: what could not be used, with the payload.
+
+    trail: what CloudTrail saw of writes to policies, where the stack makes a trail.
+    """
 
     def __init__(self, scope: Construct, construct_id: str, deployment: Deployment) -> None:
         """Create the buckets; none is public, none speaks without TLS."""
@@ -29,6 +33,8 @@ class Buckets(Construct):
         )
         self.evidence = self._bucket("Evidence", days=deployment.evidence_retention_days, logs="evidence/")
         self.rejects = self._bucket("Rejects", days=deployment.rejects_retention_days, logs="rejects/")
+        own_trail = deployment.policy_trail == "own"
+        self.trail = self._bucket("Trail", days=TRAIL_DAYS, logs="trail/") if own_trail else None
         self._announce(self.rejects)
 
     def _bucket(

@@ -1,7 +1,7 @@
-"""The fourteen functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
+"""The functions: folder, size, settings, rights. `functions/<folder>/settings.py` reads what stands here.
 
-Decides each function's environment. It must not know how a function is built (`functions.py`) or called
-(`triggers.py`).
+Fourteen, and one that is made where it is asked for. Decides each function's environment. It must not know how a
+function is built (`functions.py`) or called (`triggers.py`).
 """
 
 import json
@@ -107,6 +107,20 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
             dead_letters=lanes.undelivered,
         ),
     }
+
+
+def callers_plan(around: Surroundings) -> Plan:
+    """Return the function that notes who wrote policies. The stack adds OWN_ROLES: its own role is among them."""
+    tables = around.tables
+    return Plan(
+        folder="callers",
+        size=Size(seconds=30),
+        rights=pipeline.callers(around.lanes, tables),
+        environment={
+            "POLICIES_TABLE": tables.policies.table_name,
+            "INCIDENTS_TABLE": tables.incidents.table_name,
+        },
+    )
 
 
 def executor_plans(around: Surroundings) -> dict[str, Plan]:

@@ -1,4 +1,4 @@
-"""One Lambda function with what is its own: role, log group, size. The fourteen are listed in `catalog.py`.
+"""One Lambda function with what is its own: role, log group, size. They are listed in `catalog.py`.
 
 Decides what all functions have in common. It must not know what a function does or may do: its statements come in.
 """

@@ -15,8 +15,11 @@ DEAD_RETENTION = Duration.days(14)  # the longest SQS keeps
 class Lanes(Construct):
     """Stream and queues. Everything is encrypted with keys of the service, so that no key policy can stop a lane."""
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
-        """Create the stream, three queues with their dead-letter queues, and one for undelivered invocations."""
+    def __init__(self, scope: Construct, construct_id: str, *, with_calls: bool = False) -> None:
+        """Create the stream, three queues with their dead-letter queues, and one for undelivered invocations.
+
+        A fourth queue is for calls that wrote policies, where somebody wants to know.
+        """
         super().__init__(scope, construct_id)
         self.faults = kinesis.Stream(
             self,
@@ -34,11 +37,13 @@ class Lanes(Construct):
         # minutes (20 times 30 s) for that: docs/decisions/0013-what-waits-and-what-is-refused.md.
         self.decisions = self._queue("Decisions", visibility=30, receives=20, fifo=True)
         self.undelivered = self._dead("Undelivered")
+        self.calls = self._queue("Calls", visibility=180, receives=5) if with_calls else None
 
     @property
     def working(self) -> dict[str, sqs.Queue]:
         """Return the queues somebody reads, by name."""
-        return {"overflow": self.overflow, "aws-events": self.aws_events, "decisions": self.decisions}
+        always = {"overflow": self.overflow, "aws-events": self.aws_events, "decisions": self.decisions}
+        return {**always, "calls": self.calls} if self.calls else always
 
     @property
     def dead(self) -> dict[str, sqs.IQueue]:

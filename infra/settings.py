@@ -80,6 +80,9 @@ class Deployment(_Model):
     # When what policies in shadow would have done is told, once a week at most: EventBridge's cron or rate, in UTC.
     report_schedule: Annotated[str, Field(pattern=r"^$|^(cron|rate)\(.+\)$")] = "cron(0 7 ? * MON *)"
     silent_after_seconds: Annotated[int, Field(ge=120, le=3600)] = 150  # heartbeats come every 30 s
+    # Whether CloudTrail tells who wrote policies: by a trail that the stack makes, or by one that records writes to
+    # its policies table already, such as an organisation's with data events.
+    policy_trail: Literal["none", "own", "existing"] = "none"
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

@@ -14,6 +14,7 @@ from infra.alerts import Alerts
 from infra.aws_events import AwsEvents
 from infra.buckets import Buckets
 from infra.bus import Bus
+from infra.calls import Calls
 from infra.dashboard import Dashboard
 from infra.functions import Function, Plan, Shared
 from infra.lanes import Lanes
@@ -30,7 +31,7 @@ class RelightStack(Stack):
     def __init__(self, scope: Construct, deployment: Deployment, *, with_layer: bool) -> None:
         """Create everything. Without the layer the template is the same but for the layer itself."""
         super().__init__(scope, deployment.name, description="Relight: the exception queue of GPU training")
-        self.lanes = Lanes(self, "Lanes")
+        self.lanes = Lanes(self, "Lanes", with_calls=deployment.policy_trail != "none")
         self.tables = Tables(self, "Tables")
         self.buckets = Buckets(self, "Buckets", deployment)
         self.alerts = Alerts(self, "Alerts", deployment.alert_email)
@@ -64,6 +65,15 @@ class RelightStack(Stack):
             "Coordinate",
             catalog.coordinate_plan(around, self.machine.state_machine_arn, pipeline.executions(self.machine)),
         )
+        if self.lanes.calls:
+            self._note_callers(around)
+
+    def _note_callers(self, around: catalog.Surroundings) -> None:
+        """Create the function that notes who writes policies, and tell it which roles of ours do."""
+        made = self._create("Callers", catalog.callers_plan(around))
+        own = [self.functions[name].role.role_arn for name in ("Guard", "Coordinate", "Callers")]
+        made.function.add_environment("OWN_ROLES", " ".join(own))
+        Calls(self, "PolicyCalls", lanes=self.lanes, table=self.tables.policies, bucket=self.buckets.trail)
 
     def _create(self, name: str, plan: Plan) -> Function:
         self.functions[name] = Function(self, name, plan, self.shared)

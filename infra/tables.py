@@ -29,7 +29,8 @@ class Tables(Construct):
         super().__init__(scope, construct_id)
         self.fleet = self._table("Fleet", "pk", "sk")
         self.incidents = self._table("Incidents", "pk", "sk", stream=_CHANGES)
-        self.policies = self._table("Policies", "name", "sk", stream=_CHANGES)
+        # A person writes its items: one that calls a field `expires` must not have its policy turned off by DynamoDB.
+        self.policies = self._table("Policies", "name", "sk", stream=_CHANGES, ttl=None)
         self.commands = self._table("Commands", "pk", "sk")
         for name, (partition, sort) in INCIDENT_INDEXES.items():
             self.incidents.add_global_secondary_index(
@@ -37,7 +38,12 @@ class Tables(Construct):
             )
 
     def _table(
-        self, name: str, partition: str, sort: str, stream: dynamodb.StreamViewType | None = None
+        self,
+        name: str,
+        partition: str,
+        sort: str,
+        stream: dynamodb.StreamViewType | None = None,
+        ttl: str | None = TTL,
     ) -> dynamodb.Table:
         return dynamodb.Table(
             self,
@@ -45,7 +51,7 @@ class Tables(Construct):
             partition_key=_key(partition),
             sort_key=_key(sort),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            time_to_live_attribute=TTL,
+            time_to_live_attribute=ttl,
             stream=stream,
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True

@@ -42,6 +42,8 @@ class Triggers(Construct):
         # A batch is one read and one decision; groups (clusters) run beside each other, a group never.
         self._queue("DecisionsToCoordinate", functions["coordinate"], lanes.decisions.queue_arn, concurrency=20)
         self._queue("AwsEventsToIntake", functions["intake"], lanes.aws_events.queue_arn, concurrency=4)
+        if lanes.calls:
+            self._queue("CallsToCallers", functions["callers"], lanes.calls.queue_arn, concurrency=2)
         self._changes("PoliciesToGuard", functions["guard"], tables.policies.table_stream_arn)
         self._changes("IncidentsToOutbox", functions["outbox"], tables.incidents.table_stream_arn)
         for name, source, size in (

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from functions.adapters.batch_get import batch_get
+from functions.adapters.policy_calls import DynamoCalls
 from functions.adapters.policy_items import (
     LISTING,
     LISTING_PREFIX,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
     from functions.adapters.policy_items import Item
+    from functions.ports.calls import Call
 
 
 class DynamoPolicies:
@@ -193,6 +195,10 @@ class DynamoPolicies:
             self._put({"name": name, "sk": "answer", "verdict": dict(verdict)})
             return
         self.forget_answer(name)
+
+    def calls_of(self, name: str) -> Sequence[Call]:
+        """See the port."""
+        return DynamoCalls(self._client, self._table).of(name)
 
     @property
     def self_shadows(self) -> DynamoSelfShadows:

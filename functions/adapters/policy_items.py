@@ -83,6 +83,8 @@ def head_item(head: Head, sort: str) -> dict[str, Any]:
         "restored": edit.restored,
         "edit_mark": edit.mark,
         "accepted_at": edit.accepted_at,
+        "written_from": edit.written_from,
+        "written_until": edit.written_until,
         "used_marks": list(edit.used),
     }
     return {
@@ -118,6 +120,8 @@ def _edit_of(item: Mapping[str, Any]) -> Edit:
         accepted_at=str(item.get("accepted_at", "")),
         after=int(item["after"]) if "after" in item else None,
         used=tuple(str(one) for one in item.get("used_marks", ())),
+        written_from=str(item.get("written_from", "")),
+        written_until=str(item.get("written_until", "")),
     )
 
 

@@ -8,28 +8,44 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from functions.adapters.policy_items import LISTING, LISTING_PREFIX, REVISION_PREFIX
+from functions.guard.writes import Write, write_of
+
+LookAt = Callable[[str, Sequence[Write]], None]
 
 
-def handle_changes(event: Mapping[str, Any], look_at: Callable[[str], None]) -> Sequence[str]:
-    """Have each edited policy looked at once; return the sequence number of the first record that must come again.
+def handle_changes(event: Mapping[str, Any], look_at: LookAt) -> Sequence[str]:
+    """Have each edited policy looked at once, with the writes to its item that the batch tells of.
+
+    Return the sequence number of the first record that must come again.
 
     One record: ``{"eventName": "MODIFY", "dynamodb": {"Keys": {"name": {"S": "…"}, "sk": {"S": "live"}},
     "SequenceNumber": "111…"}}``. A failure ends the batch there: the stream repeats from it. When that is the very
     first edit the error itself is raised, so that it shows as the function's own.
     """
     done: set[str] = set()
+    writes = _writes(event)
     for record in event.get("Records", ()):
         for name in _names(record):
             if name in done:
                 continue
             try:
-                look_at(name)
+                look_at(name, writes.get(name, ()))
             except Exception:
                 if not done:
                     raise
                 return [record["dynamodb"]["SequenceNumber"]]
             done.add(name)
     return []
+
+
+def _writes(event: Mapping[str, Any]) -> Mapping[str, Sequence[Write]]:
+    """Return the writes to `live` items by policy, in the stream's order, which is that of the table for one item."""
+    found: dict[str, list[Write]] = {}
+    for record in event.get("Records", ()):
+        write = write_of(record)
+        if write:
+            found.setdefault(record["dynamodb"]["Keys"]["name"]["S"], []).append(write)
+    return found
 
 
 def _names(record: Mapping[str, Any]) -> Sequence[str]:

@@ -5,9 +5,12 @@ last week: then the seal fits no more, or was used already, and it is `unknown` 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from functions.guard.writes import Write
 from functions.ports.policies import Edit
+from policies.contract.times import format_time
 from policies.documents import edit_mark
 
 MOST_USED = 50  # seals that a head remembers; an item that is pasted again is hardly ever older than fifty edits
@@ -29,6 +32,13 @@ def edit_of(live: Mapping[str, Any], used: Sequence[str]) -> Edit:
         mark=mark,
         used=(*used, mark)[-MOST_USED:],
     )
+
+
+def dated(edit: Edit, writes: Sequence[Write]) -> Edit:
+    """Return *edit* with the time of the *writes* that it is made of, oldest first; as it is without any."""
+    if not writes:
+        return edit
+    return replace(edit, written_from=format_time(writes[0].at), written_until=format_time(writes[-1].at))
 
 
 def _text(value: object) -> str:

@@ -5,15 +5,16 @@ at what the stream says it was, and computes what should be there: so a repeat, 
 all end with nothing to do or with the same thing done again. What is in force stays so until something better is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from functions.guard import telling
-from functions.guard.editors import edit_of
+from functions.guard.editors import dated, edit_of
 from functions.guard.mending import Standing, heading_of, standing_of
 from functions.guard.switch import judge_switch
+from functions.guard.writes import Write, made_of
 from functions.ports.notices import Notices
 from functions.ports.policies import DELETED, Edit, EditedMeanwhileError, Head, PolicyStore
 from functions.ports.triage import Telemetry
@@ -38,13 +39,14 @@ class Guard:
     telemetry: Telemetry
     clock: Callable[[], datetime]
 
-    def look_at(self, name: str) -> None:
+    def look_at(self, name: str, writes: Sequence[Write] = ()) -> None:
         """Bring what is in force, and what the item says, in line with what the operator wrote; DependencyError.
 
-        Whatever else breaks is a defect of ours that this one item met: the edits behind it, `off` among them, go on.
+        *writes* to the item, as far as the stream tells them, only date the edit. Whatever else breaks is a defect of
+        ours that this one item met: the edits behind it, `off` among them, go on.
         """
         try:
-            self._look_at(name)
+            self._look_at(name, writes)
         except DependencyError:
             raise
         except Exception as error:  # noqa: BLE001 - see above
@@ -52,27 +54,27 @@ class Guard:
             told = f"{type(error).__name__}: {str(error)[:200]}"
             self.telemetry.warn("a policy broke the guard; what was in force stays so", policy=name, reason=told)
 
-    def _look_at(self, name: str) -> None:
+    def _look_at(self, name: str, writes: Sequence[Write]) -> None:
         for _try in range(MOST_TRIES - 1):
             try:
-                self._settle(name)
+                self._settle(name, writes)
             except EditedMeanwhileError:
                 continue
             return
-        self._settle(name)
+        self._settle(name, writes)
 
-    def _settle(self, name: str) -> None:
+    def _settle(self, name: str, writes: Sequence[Write]) -> None:
         live = self.store.live(name)
         if name == EVERYTHING:
             self._tell_switch(live)
             return
         standing = self._mend(name)
         if live is None:
-            self._turn_off(name, standing)
+            self._turn_off(name, standing, writes)
             return
         loaded = load_document(live)
         if isinstance(loaded, Policy):
-            head = self._put_in_force(loaded, live, standing)
+            head = self._put_in_force(loaded, live, standing, writes)
             self._answer(name, live, _accepted(head))
         else:
             self._refuse(name, live, loaded, standing)
@@ -109,10 +111,12 @@ class Guard:
             told = "; ".join(str(problem) for problem in problems)
             self.telemetry.warn("an edited policy is refused; what was in force stays so", policy=name, problems=told)
 
-    def _put_in_force(self, policy: Policy, live: Mapping[str, Any], standing: Standing) -> Head:
+    def _put_in_force(
+        self, policy: Policy, live: Mapping[str, Any], standing: Standing, writes: Sequence[Write]
+    ) -> Head:
         there, mark = standing.head, fingerprint(live)
         if there is None or there.hash != mark:
-            edit = edit_of(live, there.edit.used if there else ())
+            edit = dated(edit_of(live, there.edit.used if there else ()), made_of(writes, _content(there), mark))
             new = Head(policy.name, 0, mark, policy.mode, canonical(operators_fields(live)), edit)
             there = self._raise(new, standing)
             self.telemetry.count("PoliciesAccepted")
@@ -122,22 +126,23 @@ class Guard:
     def _raise(self, new: Head, standing: Standing) -> Head:
         """Keep the next revision, then put it in force; a number that an edit took and never used is passed over."""
         before = standing.revision
-        dated = replace(new, edit=replace(new.edit, accepted_at=format_time(self.clock()), after=before))
+        now = replace(new, edit=replace(new.edit, accepted_at=format_time(self.clock()), after=before))
         try:
-            head = self.store.put_revision(replace(dated, revision=before + 1))
+            head = self.store.put_revision(replace(now, revision=before + 1))
         except EditedMeanwhileError:
             newest = max((each.revision for each in self.store.revisions(new.name)), default=before)
-            head = self.store.put_revision(replace(dated, revision=newest + 1))
+            head = self.store.put_revision(replace(now, revision=newest + 1))
         self.store.put_head(head, after=before)
         return head
 
-    def _turn_off(self, name: str, standing: Standing) -> None:
+    def _turn_off(self, name: str, standing: Standing, writes: Sequence[Write]) -> None:
         """Deleting the item is the plainest way to say stop: it applies at once and somebody hears of it."""
         there = standing.head
         if there is None:
             return
         if there.mode is not PolicyMode.OFF:
-            off = Head(name, 0, f"{DELETED}{there.hash}", PolicyMode.OFF, there.document, Edit(used=there.edit.used))
+            edit = dated(Edit(used=there.edit.used), made_of(writes, _content(there), ""))
+            off = Head(name, 0, f"{DELETED}{there.hash}", PolicyMode.OFF, there.document, edit)
             there = self._raise(off, standing)
             self.telemetry.count("PoliciesDeleted")
             self.telemetry.warn("a policy's item was deleted; the policy is off", policy=name, revision=there.revision)
@@ -158,6 +163,11 @@ class Guard:
         told = {**verdict, "at": format_time(self.clock())}
         self.store.answer(name, live, told)
         return told, True
+
+
+def _content(head: Head | None) -> str:
+    """Return the fingerprint that the item had when *head* came into force; "" for no item."""
+    return "" if head is None or head.hash.startswith(DELETED) else head.hash
 
 
 def _accepted(head: Head) -> dict[str, Any]:

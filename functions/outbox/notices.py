@@ -15,6 +15,7 @@ TYPES: Mapping[NoticeKind, str] = {
     "stopped": "Policies Stopped",
     "started": "Policies Started",
     "reported": "Policies Reported",
+    "edited": "Policy Edited",
 }
 """Each begins as the rule to the alerts topic wants it (`infra/bus.py`)."""
 

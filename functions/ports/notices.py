@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from policies.contract.base import Model
 from policies.contract.times import Moment
 
-NoticeKind = Literal["rejected", "deleted", "mended", "stopped", "started", "reported"]
+NoticeKind = Literal["rejected", "deleted", "mended", "stopped", "started", "reported", "edited"]
 
 
 class Notice(Model):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from functions.ports.calls import Call
 from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 
@@ -41,6 +42,8 @@ class Edit:
     console is ``unknown``. ``source`` is the folder that a push came from, ``restored`` the revision that a roll-back
     brought again. ``after`` is the revision that was in force before (0: none), so that one that never came into force
     can be told; None where it was not written yet. ``used`` are the seals that were believed, newest last.
+    ``written_from`` and ``written_until`` are when its first and last write came to the table, in whole seconds by the
+    stream's clock; "" where that is not known.
     """
 
     by: str = UNKNOWN
@@ -52,6 +55,8 @@ class Edit:
     accepted_at: str = ""
     after: int | None = None
     used: tuple[str, ...] = ()
+    written_from: str = ""
+    written_until: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,12 @@ class Head:
     edit: Edit = Edit()
 
     def is_same(self, other: "Head") -> bool:
-        """Whether both are one revision: when it was accepted counts for nothing, a repeat comes later."""
+        """Whether both are one revision: when it was written and accepted counts for nothing, a repeat comes later."""
         return _timeless(self) == _timeless(other)
 
 
 def _timeless(head: Head) -> Head:
-    return replace(head, edit=replace(head.edit, accepted_at="", used=()))
+    return replace(head, edit=replace(head.edit, accepted_at="", used=(), written_from="", written_until=""))
 
 
 class PolicyHeads(Protocol):
@@ -158,6 +163,10 @@ class PolicyEditor(PolicyHeads, PolicyHistory, Protocol):
 
     def names(self) -> Sequence[str]:
         """Return the names of all `live` items, sorted."""
+        ...
+
+    def calls_of(self, name: str) -> Sequence[Call]:
+        """Return the calls that wrote its items, or may have, as `Calls.of` does; none where nobody notes them."""
         ...
 
     def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:

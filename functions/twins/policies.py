@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from functions.ports.calls import Call
 from functions.ports.policies import EditedMeanwhileError, Head, Heading
+from functions.twins.calls import MemoryCalls
 from policies.documents import BOOKKEEPING, fingerprint
 
 
@@ -16,6 +18,7 @@ class MemoryPolicies:
         self.in_force: dict[str, Head] = {}
         self.kept: dict[tuple[str, int], Head] = {}
         self.listing: dict[str, Heading] = {}
+        self.noted = MemoryCalls()
 
     def headings(self) -> Sequence[Heading]:
         """See the port."""
@@ -73,6 +76,10 @@ class MemoryPolicies:
     def names(self) -> Sequence[str]:
         """See the port."""
         return sorted(self.live_items)
+
+    def calls_of(self, name: str) -> Sequence[Call]:
+        """See the port."""
+        return self.noted.of(name)
 
     def restore(self, head: Head) -> None:
         """See the port."""

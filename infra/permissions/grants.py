@@ -24,6 +24,7 @@ CLAIM_KEYS = "INSTANCE#*"
 NODE_KEYS = "NODE#*"
 SHADOW_KEYS = "#shadow#*"
 NOTICE_KEYS = "NOTICE#*"
+CALL_KEYS = "#call#*"
 
 
 NO_RESOURCE = "AWS knows no resource for this call"

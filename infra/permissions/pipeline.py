@@ -1,4 +1,4 @@
-"""What the functions on an event's way may do: triage, guard, coordinate, sweep, intake, outbox, report.
+"""What the functions on an event's way may do: triage, guard, callers, coordinate, sweep, intake, outbox, report.
 
 One writer an item: the fleet table's partitions are shared by cluster, so that IAM can only tell clusters, rejects and
 incidents apart; who writes which sort key is kept by code.
@@ -57,6 +57,16 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
         grants.items("Policies", [tables.policies], ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")),
         grants.items("Notices", [tables.incidents], ("PutItem",), [grants.NOTICE_KEYS]),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
+    ]
+
+
+def callers(lanes: Lanes, tables: Tables) -> Statements:
+    """Note who wrote policies, beside them: no policy can be read or written. People are told the incidents' way."""
+    assert lanes.calls is not None
+    return [
+        grants.consume("Calls", lanes.calls),
+        grants.items("Callers", [tables.policies], ("PutItem",), [grants.CALL_KEYS]),
+        grants.items("Notices", [tables.incidents], ("PutItem",), [grants.NOTICE_KEYS]),
     ]
 
 

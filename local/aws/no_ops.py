@@ -9,6 +9,7 @@ from types import MappingProxyType
 NO_OPS: Mapping[str, str] = MappingProxyType(
     {
         "AWS::CDK::Metadata": "usage statistics of the CDK; nothing reads it",
+        "AWS::CloudTrail::Trail": "no call is told to EventBridge by itself; selectors and bucket policy are asserted",
         "AWS::CloudWatch::CompositeAlarm": "no alarm is evaluated here; the template's alarms are asserted",
         "AWS::EKS::AccessEntry": "the local Kubernetes API has no IAM; the entry and its group are asserted",
         "AWS::Events::EventBusPolicy": "resource policies are not evaluated; SourceArn and SourceAccount are asserted",

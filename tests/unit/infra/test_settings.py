@@ -47,6 +47,7 @@ def test_the_report_has_a_schedule_or_none(schedule: str, tmp_path: Path) -> Non
         ({"clusters": [{**JOBS, "access_entry": True}]}, "access_entry needs eks_cluster"),
         ({"clusters": [{**EKS, "gpu_per_node": 8}]}, "gpu_per_node"),
         ({"clusters": [EKS], "log_retention_days": 91}, "log_retention_days"),
+        ({"clusters": [EKS], "policy_trail": "mine"}, "policy_trail"),
         ({"clusters": [EKS], "name": "no spaces"}, "name"),
     ],
 )

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from infra.synth import synthesise
+from tests.tools.trail_stack import ASSEMBLY, SETTINGS
+
 Find = Callable[[str], dict[str, Any]]
 # CDK lets a function wait for its role by name although it refers to it: one word too many, and not ours to change.
 IGNORED = "W3005"
@@ -17,8 +20,9 @@ IGNORED = "W3005"
 
 def test_cfn_lint_has_nothing_to_say(template_path: Path) -> None:
     linter = Path(sys.executable).with_name("cfn-lint")
+    with_trail = synthesise(ASSEMBLY, settings=SETTINGS)
     run = subprocess.run(
-        [linter, "--ignore-checks", IGNORED, "--regions", "us-east-1", "--", template_path],
+        [linter, "--ignore-checks", IGNORED, "--regions", "us-east-1", "--", template_path, with_trail],
         capture_output=True,
         text=True,
         check=False,

@@ -1,11 +1,13 @@
 """Only `live` items are edits; each is looked at once a batch, and a failure ends the batch where it happened."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from functions.guard.changes import handle_changes
 from functions.guard.settings import Settings
+from functions.guard.writes import Write
 from policies.contract.errors import DependencyError, SettingsError
 
 
@@ -19,7 +21,7 @@ class Eye:
         self.looked_at: list[str] = []
         self._failing = failing
 
-    def __call__(self, name: str) -> None:
+    def __call__(self, name: str, writes: Sequence[Write]) -> None:
         if name in self._failing:
             raise DependencyError("broken")
         self.looked_at.append(name)

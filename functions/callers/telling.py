@@ -1,0 +1,55 @@
+"""What people hear of calls that wrote policies: once for each, as soon as CloudTrail tells. It must not read or write.
+
+A command of ours says itself who edits. Of what came another way nobody was named when it was judged, refused or
+deleted; so it is named here.
+"""
+
+from collections.abc import Sequence
+
+from functions.ports.calls import ANY, Call
+from functions.ports.notices import Notice
+from policies.contract.identifiers import stable_id
+from policies.contract.times import format_time
+from policies.coordination.switches import EVERYTHING
+from policies.problems import Problem
+
+_SHOWN = 3
+_WAYS = {"console": " in AWS's console", "other": "", "command": " with `relight`"}
+_DONE = {"DeleteItem": "deleted"}
+
+
+def told_of(calls: Sequence[Call]) -> Notice | None:
+    """Return the notice about the items that one event wrote; None for what a command of ours did to `live` items."""
+    worth = [call for call in calls if call.way != "command" or call.item != "live"]
+    if not worth:
+        return None
+    first = worth[0]
+    names = list(dict.fromkeys(_called(call) for call in worth))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    when = format_time(first.at)[:19].replace("T", " ")
+    did = f"{_DONE.get(first.action, 'wrote')} {', '.join(names[:_SHOWN])}{more}"
+    text = f"{first.by} {did}{_WAYS[first.way]} at {when} UTC ({first.action})."
+    return Notice(
+        id=stable_id("edited", first.id),
+        kind="edited",
+        policy=_short(first.policy),
+        at=first.at,
+        by=first.by,
+        text=text,
+        detail={"call": first.id, "items": len(worth)},
+    )
+
+
+def _called(call: Call) -> str:
+    if call.policy == ANY:
+        return "some item of the policies table"
+    if call.policy == EVERYTHING:
+        return "the switch of everything"
+    return (
+        _short(call.policy) if call.item == "live" else f"{_short(call.item)} of {_short(call.policy)}, not a person's"
+    )
+
+
+def _short(name: str) -> str:
+    """A key may be two kilobytes of anything."""
+    return Problem.of(name, "").path
