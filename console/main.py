@@ -5,6 +5,7 @@ when that command runs, so that `relight agent` on a GPU node never loads what t
 """
 
 import argparse
+import codecs
 import importlib
 import os
 import select
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -68,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Whoever reads what it prints may have seen enough (`relight … | head`): that is no failure to show. Nor is Ctrl-C.
     """
+    _print_anything()
     try:
         try:
             return _main(argv)
@@ -80,6 +83,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nrelight: stopped. What was done so far stays.", file=sys.stderr)
         return STOPPED
+
+
+def _print_anything() -> None:
+    """Have what the terminal cannot show written as escapes (a name, a dash where all is ASCII): JSON stays JSON."""
+    codecs.register_error("relight", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="relight")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)), error.end
 
 
 def _reader_has_gone() -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from console.policy.files import write_whole
 from policies.yaml_text import read_yaml
 
 SEEN = ".relight-table.json"
@@ -61,7 +62,7 @@ def sheets_of(files: Sequence[Path]) -> list[Sheet]:
     found = []
     for file in files:
         try:
-            text = file.read_text(encoding="utf-8")
+            text = file.read_bytes().decode()
         except (OSError, UnicodeDecodeError):
             continue
         document = read_yaml(text)
@@ -85,7 +86,7 @@ def note(folder: Path, source: str, policies: Mapping[str, str]) -> None:
     every = {**seen_by(folder).policies, **policies}
     text = json.dumps({"source": source, "policies": dict(sorted(every.items()))}, indent=1)
     try:
-        (folder / SEEN).write_text(f"{text}\n", encoding="utf-8")
+        write_whole(folder / SEEN, f"{text}\n")
     except OSError as error:
         print(
             f"{folder / SEEN} cannot be written ({error.strerror}): the next push from here has to be told --force.",

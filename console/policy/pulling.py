@@ -11,7 +11,7 @@ from typing import Any
 
 from console.policy.complaining import complain
 from console.policy.diffing import changes
-from console.policy.files import files_of
+from console.policy.files import files_of, write_whole
 from console.policy.folder import Sheet, note, seen_by, sheets_of
 from console.policy.yaml_writing import as_yaml, patched
 from functions.ports.policies import PolicyEditor
@@ -61,6 +61,9 @@ def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | Non
         return "there is no such item in the table; `relight policy list` names them."
     if not isinstance(load_document(live), Policy):
         return f"its item holds an edit that was refused; mend it there: `relight policy show {live['name']}`."
+    there = wish.folder / f"{live['name']}.yaml"
+    if sheet is None and not wish.force and (there.exists() or there.is_symlink()):
+        return f"{there} is there and is not this policy, or no YAML. Mend or move it; --force writes over it."
     if sheet is None or wish.force or fingerprint(sheet.document) in {fingerprint(live), seen}:
         return ""
     found = [
@@ -73,9 +76,9 @@ def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | Non
 def _write(live: Mapping[str, Any], sheet: Sheet | None, file: Path) -> str:
     """Write the file if it says something else; return what was done."""
     if sheet is None:
-        file.write_text(as_yaml(live), encoding="utf-8")
+        write_whole(file, as_yaml(live))
         return "new"
     if fingerprint(sheet.document) == fingerprint(live):
         return "unchanged"
-    sheet.file.write_text(patched(sheet.text, live), encoding="utf-8")
+    write_whole(sheet.file, patched(sheet.text, live))
     return "changed"

@@ -21,6 +21,7 @@ from policies.yaml_text import read_yaml
 
 WIDTH = 120
 _INDENT = "  "
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"  # what Windows writes before UTF-8
 _WORD = re.compile(r"[A-Za-z_][\w.-]*|\d+(?:ms|s|m|h|d)(?:\d+(?:s|m|h))*")
 _BLOCKS = frozenset({"limits", "cites", "examples"})  # a line an entry, however short
 _FIELD = re.compile(r"^([A-Za-z_]\w*):")
@@ -54,7 +55,16 @@ def entry_as_yaml(value: Mapping[str, Any], indent: str) -> list[str]:
 
 
 def patched(text: str, fields: Mapping[str, Any]) -> str:
-    """Return *text* (a policy's file) with what differs from *fields* written anew; the rest stays, comments too."""
+    """Return *text* (a policy's file) with what differs from *fields* written anew; the rest stays.
+
+    So do its comments, the ends of its lines and the mark before its first.
+    """
+    mark = _MARK if text.startswith(_MARK) else ""
+    made = _patched(text.removeprefix(mark).replace("\r\n", "\n"), fields)
+    return mark + (made.replace("\n", "\r\n") if "\r\n" in text else made)
+
+
+def _patched(text: str, fields: Mapping[str, Any]) -> str:
     own, there = operators_fields(fields), read_yaml(text)
     if not isinstance(there, dict):
         return as_yaml(own)

@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from console.policy.account import Account, connect
+from console.policy.files import write_whole
 from console.record.appending import appended
 from console.record.reading import Sources, gather
 from console.record.screen import Printed, show
@@ -55,10 +56,7 @@ def _write(file: Path, made: Recording) -> bool:
         loaded = load_text(after, try_examples=False)
         if not isinstance(loaded, Policy):
             raise BadInputError(f"{file} would be no good policy: {loaded[0]}", hint="Remove an example first.")
-        part = file.with_name(f".{file.name}.part")
-        part.write_bytes(after.encode())
-        part.chmod(file.stat().st_mode)
-        part.replace(file)
+        write_whole(file, after)
     except OSError as error:
         raise BadInputError(f"{file}: {error.strerror or error}.", hint="See whether it may be written.") from None
     return True
