@@ -6,9 +6,11 @@ to do.
 """
 
 import argparse
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from math import isfinite
+from pathlib import Path
 
 MOST_DAYS = 3660  # ten years: ten times as long as anything is kept unless a stack says otherwise
 MOST = 1_000_000_000
@@ -64,6 +66,18 @@ def moment(text: str) -> datetime:
     except (ValueError, OverflowError):  # the calendar's first and last hours, with an offset
         told = f"{_cut(text)!r} is no time: write 2026-11-30 or 2026-11-30T07:00"
         raise argparse.ArgumentTypeError(told) from None
+
+
+def writable(text: str) -> Path:
+    """Return the path if a file can be written there, before much work is done for it."""
+    path = Path(text)
+    try:
+        may = not path.is_dir() and os.access(path if path.exists() else path.parent, os.W_OK)
+    except OSError:  # too long a name
+        may = False
+    if not may:
+        raise argparse.ArgumentTypeError(f"{_cut(text)} cannot be written: name a file in a folder that is there")
+    return path
 
 
 def _number(text: str) -> float:

@@ -1,104 +1,150 @@
 """A back-test as a picture: a line for each node and run on which something is done, what was done and what would be.
 
-Decides where things stand in an SVG, which is text that any browser draws. It must not know how matters were found.
+Decides what is drawn and where it stands in an SVG, which is text that any browser draws. It must not know how matters
+were found.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from xml.sax.saxutils import escape
 
 from policies.contract.times import format_time
+from policies.moments import earlier, later
 from simulator.deeds import Deed, Difference, Matter
+from simulator.time_axis import TimeAxis
 
 MOST_ROWS = 200  # a picture that nobody can read helps nobody; the table has the rest
-WIDTH, LEFT, TOP, ROW = 1200, 260, 60, 26
-_COLOURS = {
-    Difference.SAME: "#8a8f98",
-    Difference.NEW: "#c8372d",
-    Difference.GONE: "#2d6cc8",
-    Difference.CHANGED: "#c88a1a",
+WIDTH, LEFT, RIGHT, TOP, ROW, BAR, BELOW = 1200, 290, 1150, 128, 30, 10, 24
+LEAST = 4.0  # of a bar: what takes minutes within a year must be seen as well
+LONGEST_NAME = 40  # characters that fit left of the lines
+_APART = 3.0  # two rungs that stand closer cannot be told apart
+# Okabe and Ito, "Color Universal Design" (jfly.uni-koeln.de/color, 2008): told apart by colour-blind people too. Each
+# but the usual one has a sign as well, for who prints it in grey.
+_LOOKS = {
+    Difference.NEW: ("#d55e00", "+", "new: only as it would be"),
+    Difference.GONE: ("#0072b2", "\N{MINUS SIGN}", "gone: only as it was"),
+    Difference.CHANGED: ("#009e73", "≠", "changed: other acts, or another end"),
+    Difference.SAME: ("#999999", "", "the same"),
 }
-_TICKS = 6
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2
+Row = tuple[str, list[Matter]]
 
 
 def picture(matters: Sequence[Matter], begin: datetime, end: datetime) -> str:
     """Return the SVG of those of *matters* in which somebody acts, from *begin* to *end*."""
-    rows: dict[str, list[Matter]] = {}
-    for matter in matters:
-        if matter.acts:
-            rows.setdefault(_row_of(matter.either), []).append(matter)
-    shown = list(rows.items())[:MOST_ROWS]
-    height = TOP + ROW * max(len(shown), 1) + 40
-    scale = _Scale(begin, end)
-    left_out = len(rows) - len(shown)
+    acting = [each for each in matters if each.acts]
+    rows = _rows(acting)
+    shown = rows[:MOST_ROWS]
+    height = TOP + ROW * max(len(shown), 1) + BELOW
+    axis = TimeAxis(*_period(acting, begin, end), LEFT, RIGHT)
+    incidents = "1 incident" if len(acting) == 1 else f"{len(acting)} incidents"
+    told = f"Back-test from {_when(begin)} to {_when(end)} UTC: {incidents} with acts"
     size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    look = f'font-family="sans-serif" font-size="12" role="img" aria-label="{_text(told)}"'
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
-        *_legend(left_out),
-        *_axis(scale, height),
-        *(part for at, (name, mine) in enumerate(shown) for part in _row(at, name, mine, scale)),
+        f'<text x="8" y="24" font-size="16">{_text(told)}</text>',
+        *_legend(acting, len(rows) - len(shown)),
+        *_axis(axis, height, (begin, end)),
+        *(part for at, row in enumerate(shown) for part in _row(at, row, axis)),
+        *(() if shown else (f'<text x="{LEFT}" y="{TOP + 20}">Nobody acts in it, neither before nor after.</text>',)),
         "</svg>",
         "",
     ])  # fmt: skip
 
 
-class _Scale:
-    def __init__(self, begin: datetime, end: datetime) -> None:
-        self._begin = begin
-        self._seconds = max((end - begin).total_seconds(), 1.0)
-
-    def at(self, moment: datetime) -> float:
-        share = (moment - self._begin).total_seconds() / self._seconds
-        return round(LEFT + (WIDTH - LEFT - 20) * min(max(share, 0.0), 1.0), 1)
-
-    def ticks(self) -> Iterator[tuple[float, str]]:
-        for tick in range(_TICKS + 1):
-            moment = self._begin + (tick / _TICKS) * _span(self._seconds)
-            yield self.at(moment), f"{moment:%m-%d %H:%M}"
+def _rows(acting: Sequence[Matter]) -> list[Row]:
+    """Return what happens on each node and run, first where something differs: that is what is looked for."""
+    rows: dict[str, list[Matter]] = {}
+    for matter in acting:
+        deed = matter.either
+        rows.setdefault(f"{deed.node} · {deed.job}" if deed.job else deed.node, []).append(matter)
+    return sorted(rows.items(), key=lambda row: all(each.difference is Difference.SAME for each in row[1]))
 
 
-def _span(seconds: float) -> timedelta:
-    return timedelta(seconds=seconds)
+def _period(acting: Sequence[Matter], begin: datetime, end: datetime) -> tuple[datetime, datetime]:
+    """Return what is drawn of the period: all of it, unless whatever happens happens within less than half of it."""
+    deeds = [deed for each in acting for deed in (each.before, each.after) if deed and deed.acts]
+    if not deeds:
+        return begin, end
+    first, last = min(each.opened_at for each in deeds), max(_last(each) for each in deeds)
+    if (last - first) * 2 > end - begin:
+        return begin, end
+    beside = max((last - first) / 12, timedelta(minutes=1))
+    return max(earlier(first, beside), begin), max(min(later(last, beside), end), first)
 
 
-def _row_of(deed: Deed) -> str:
-    return f"{deed.node} · {deed.job}" if deed.job else deed.node
+def _legend(acting: Sequence[Matter], left_out: int) -> Iterator[str]:
+    x = 8.0
+    for difference, (colour, sign, told) in _LOOKS.items():
+        number = sum(each.difference is difference for each in acting)
+        text = f"{sign} {told} ({number})".lstrip()
+        yield f'<rect x="{x:.0f}" y="41" width="12" height="{BAR}" fill="{colour}"/>'
+        yield f'<text x="{x + 18:.0f}" y="50">{text}</text>'
+        x += 42 + 6.5 * len(text)
+    more = f"; {left_out} more lines are left out, the table has them" if left_out else ""
+    told = "upper bars: as it was; lower bars: as it would be; | a rung is done; ▸ still open"
+    yield f'<text x="8" y="72" fill="#555">{told}{more}</text>'
 
 
-def _legend(left_out: int) -> Iterator[str]:
-    for at, (difference, colour) in enumerate(_COLOURS.items()):
-        x = LEFT + at * 110
-        yield f'<rect x="{x}" y="12" width="12" height="12" fill="{colour}"/>'
-        yield f'<text x="{x + 18}" y="22">{difference.value}</text>'
-    note = "above the line: as it was; below: as it would be"
-    yield f'<text x="{LEFT + 460}" y="22" fill="#555">{note}{f"; {left_out} rows left out" if left_out else ""}</text>'
+def _axis(axis: TimeAxis, height: int, period: tuple[datetime, datetime]) -> Iterator[str]:
+    part = "" if (axis.begin, axis.end) == period else ", the part in which somebody acts"
+    yield f'<text x="8" y="{TOP - 26}" fill="#555">node · run</text>'
+    yield f'<text x="8" y="{TOP - 10}" fill="#555">time (UTC){part}</text>'
+    for mark in axis.marks():
+        yield f'<line x1="{mark.x}" y1="{TOP - 4}" x2="{mark.x}" y2="{height - BELOW + 4}" stroke="#e2e4e8"/>'
+        yield f'<text x="{mark.x}" y="{TOP - 10}" text-anchor="middle" fill="#555">{mark.upper}</text>'
+        if mark.lower:
+            yield f'<text x="{mark.x}" y="{TOP - 26}" text-anchor="middle" fill="#555">{mark.lower}</text>'
 
 
-def _axis(scale: _Scale, height: int) -> Iterator[str]:
-    for x, text in scale.ticks():
-        yield f'<line x1="{x}" y1="{TOP - 12}" x2="{x}" y2="{height - 30}" stroke="#e2e4e8"/>'
-        yield f'<text x="{x}" y="{TOP - 16}" text-anchor="middle" fill="#555">{text}</text>'
-
-
-def _row(at: int, name: str, matters: Iterable[Matter], scale: _Scale) -> Iterator[str]:
-    y = TOP + at * ROW
-    yield f'<text x="8" y="{y + 16}">{escape(name[:38])}</text>'
-    yield f'<line x1="{LEFT}" y1="{y + ROW / 2}" x2="{WIDTH - 20}" y2="{y + ROW / 2}" stroke="#c9ccd1"/>'
+def _row(at: int, row: Row, axis: TimeAxis) -> Iterator[str]:
+    (name, matters), y = row, TOP + at * ROW
+    middle = y + ROW // 2
+    yield f'<text x="8" y="{middle + 4}">{_text(shortened(name))}<title>{_text(name)}</title></text>'
+    yield f'<line x1="{LEFT}" y1="{middle}" x2="{RIGHT}" y2="{middle}" stroke="#c9ccd1"/>'
     for matter in matters:
-        colour = _COLOURS[matter.difference]
-        if matter.before and matter.before.acts:
-            yield from _bar(matter.before, y + 3, colour, scale)
-        if matter.after and matter.after.acts:
-            yield from _bar(matter.after, y + ROW / 2 + 1, colour, scale)
+        for deed, top in ((matter.before, middle - BAR - 1), (matter.after, middle + 1)):
+            if deed and deed.acts:
+                yield from _bar(deed, top, matter.difference, axis)
 
 
-def _bar(deed: Deed, y: float, colour: str, scale: _Scale) -> Iterator[str]:
-    start = scale.at(deed.opened_at)
-    last = deed.ended_at or max(act.at for act in deed.acts)
-    width = max(scale.at(last) - start, 2.0)
+def _bar(deed: Deed, y: int, difference: Difference, axis: TimeAxis) -> Iterator[str]:
+    colour, sign, _told = _LOOKS[difference]
+    start = min(axis.at(deed.opened_at), RIGHT - LEAST)
+    width = max(axis.at(_last(deed)) - start, LEAST)
     told = f"{deed.policy}: {', '.join(act.rung for act in deed.acts)}; {deed.result}; {format_time(deed.opened_at)}"
-    place = f'x="{start}" y="{y}" width="{width:.1f}" height="8"'
-    yield f'<rect {place} fill="{colour}"><title>{escape(told)}</title></rect>'
+    place = f'x="{start}" y="{y}" width="{width:.1f}" height="{BAR}"'
+    yield f'<rect {place} fill="{colour}"><title>{_text(told)}</title></rect>'
+    reached = start
     for act in deed.acts:
-        yield f'<rect x="{scale.at(act.at)}" y="{y}" width="1.5" height="8" fill="black"/>'
+        x = axis.at(act.at)
+        if reached + _APART <= x <= start + width - 1:
+            yield f'<rect x="{x}" y="{y}" width="1" height="{BAR}" fill="white"/>'
+            reached = x
+    behind = f"{'▸' if deed.ended_at is None else ''}{sign}"
+    if behind:
+        yield f'<text x="{start + width + 2:.1f}" y="{y + BAR - 1}" fill="{colour}">{behind}</text>'
+
+
+def _last(deed: Deed) -> datetime:
+    return deed.ended_at or max(act.at for act in deed.acts)
+
+
+def shortened(name: str, most: int = LONGEST_NAME) -> str:
+    """Return *name* in at most so many characters: its middle goes, since names differ in their ends."""
+    if len(name) <= most:
+        return name
+    kept = most - 1
+    return f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+
+
+def _when(moment: datetime) -> str:
+    return format_time(moment)[:16].replace("T", " ")
+
+
+def _text(text: str) -> str:
+    """Return *text* as XML takes it, in an attribute too; what it cannot hold is shown as such."""
+    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text), {'"': "&quot;"})

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from console.values import above_zero, moment, whole_number
+from console.values import above_zero, moment, whole_number, writable
 
 # Capacity Blocks, p5.48xlarge in us-east, per accelerator (aws.amazon.com/ec2/capacityblocks/pricing, end of 2024).
 GPU_HOUR_PRICE = 4.92
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="in the table, also what is the same and what nobody acts on"
     )
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE.svg", help="draw a line for each node and run into this file"
+        "--plot", type=writable, metavar="FILE.svg", help="draw a line for each node and run into this file"
     )
     parser.add_argument(
         "--resume", type=Path, metavar="DIR", help="keep each day there, and go on where it was stopped"

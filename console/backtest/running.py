@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
     with watched() as progress:
         report = backtest(asked, past, progress)
     shown = Shown(price=args.gpu_hour_price, every=args.all, most_new_acts=args.most_new_acts)
-    if args.plot:
-        args.plot.write_text(picture(report.matters, report.since, report.until), encoding="utf-8")
     if args.json:
         print_document(document(report, shown))
     else:
         print_report(report, shown)
+    if args.plot:  # last: whoever cannot have the picture has the account
+        args.plot.write_text(picture(report.matters, report.since, report.until), encoding="utf-8")
     return TOO_MANY if args.most_new_acts is not None and report.new_acts > args.most_new_acts else 0
 
 

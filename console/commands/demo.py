@@ -9,7 +9,7 @@ import argparse
 import os
 from pathlib import Path
 
-from console.values import seconds_from
+from console.values import seconds_from, writable
 
 _LEAST_SECONDS = 30.0
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what breaks: a GPU falls off the bus (xid, the default), a rank hangs (hang), a rank's container hits its"
         " memory limit (oom), a machine goes silent (silent), a network adapter vanishes (efa)",
     )
-    parser.add_argument("--report", type=_writable, metavar="FILE", help="write what happened as JSON")
+    parser.add_argument("--report", type=writable, metavar="FILE", help="write what happened as JSON")
     parser.add_argument(
         "--archive",
         type=_new_folder,
@@ -44,14 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="give up after (default 300, at least 30)",
     )
-
-
-def _writable(text: str) -> Path:
-    """Return the path if a file can be written there, before a minute's work is done for it."""
-    path = Path(text)
-    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text} cannot be written: name a file in a folder that is there")
-    return path
 
 
 def _new_folder(text: str) -> Path:

@@ -59,7 +59,8 @@ def test_a_candidate_is_told_with_its_new_acts_and_refused_beyond_the_limit(
     assert told["after"]["gpu_hours"]["stopped"] > told["before"]["gpu_hours"]["stopped"] == 0
     assert told["after"]["usd"] > told["before"]["usd"]
     drawn = ET.fromstring(plot.read_text())
-    assert len([each for each in drawn.iter() if each.tag.endswith("title")]) == 18  # two for what is in both
+    bars = [each for each in drawn.iter() if each.tag.endswith("rect") and len(each)]
+    assert len(bars) == 18, "two for what is in both"
     assert backtest(*words, "5") == 1
 
 
@@ -113,3 +114,13 @@ def test_a_long_one_goes_on_where_it_was_stopped(
         told = json.loads(capsys.readouterr().out)
         assert {key: value for key, value in told.items() if key != "read"} == whole
     assert list((tmp_path / "kept").rglob("replay.jsonl.gz"))
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_replayed(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in (tmp_path, tmp_path / "no" / "such" / "folder.svg", "9" * 300):
+        with pytest.raises(SystemExit) as stopped:
+            backtest("--events", archive, "--plot", place)
+        assert stopped.value.code == 2
+        assert "cannot be written: name a file in a folder that is there" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def test_a_name_that_is_no_text_can_be_shown(
     monkeypatch.setattr(sys, "stdout", shown)
     assert main(["policy", words[0], str(tmp_path), *words[1:]]) == 0
     shown.flush()
-    text = shown.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    text = shown.buffer.getvalue().decode(encoding)
     assert text
     if "--json" in words:
         json.loads(text)
