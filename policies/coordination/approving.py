@@ -60,7 +60,7 @@ def why_too_late(work: Working, incident: Incident, now: datetime) -> str:
     if over:
         return f"its reason is gone: {over}"
     evidence = incident.policy.evidence
-    seen = max((note.observed_at for note in incident.findings if not note.late), default=incident.opened_at)
+    seen = max((note.last_observed_at for note in incident.findings if not note.late), default=incident.opened_at)
     age = (now - seen).total_seconds()
     if age > STALE_SECONDS[evidence]:
         return (

@@ -69,6 +69,6 @@ def _ending(lease: Lease | None, note: FindingNote) -> Cancellation | None:
 
 
 def _ends(told: Cancellation, note: FindingNote) -> bool:
-    if told.policy != note.policy or note.observed_at > told.at:
+    if told.policy != note.policy or note.last_observed_at > told.at:
         return False
     return not told.component or is_same_part(told.component, note.component, told.also)

@@ -127,6 +127,18 @@ def test_what_is_held_back_again_after_it_acted_is_an_incident_of_its_own(table:
     assert len(table.incidents) == 2
 
 
+def test_what_is_only_recorded_after_an_incident_is_counted_with_what_was_before_it(table: DecisionTable) -> None:
+    table.take(1, findings(found(0, SHADOW)))
+    recorded = table.incident
+    table.take(61, findings(found(1, ACTIVE)))
+    (opened,) = of_status(table, IncidentStatus.SETTLING)
+    table.take(100, CloseMessage(cluster=CLUSTER, incident=opened.id, by="ada", reason="seen to"))
+    table.take(121, findings(found(2, SHADOW)))
+    assert table.store.read(CLUSTER, _keys(recorded)).incidents[recorded.id].findings[0].times == 2
+    assert len(table.incidents) == 2
+    assert len(table.take(181, findings(found(3, ACTIVE))).starts) == 1
+
+
 def test_a_person_who_approves_is_asked_whatever_was_recorded_before(table: DecisionTable) -> None:
     asks = plan(approval=True)
     for number in range(60):

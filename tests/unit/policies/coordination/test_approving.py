@@ -2,8 +2,8 @@
 
 import pytest
 
-from policies.contract.decisions import Limit, PolicyPlan, parse_message
-from policies.contract.restraints import ApproveMessage
+from policies.contract.decisions import FindingsMessage, Limit, PolicyPlan, parse_message
+from policies.contract.restraints import ApproveMessage, Cancellation
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, PolicyMode
 from policies.coordination.decide import decide, keys_behind, keys_of
@@ -182,3 +182,38 @@ def test_an_incident_that_is_not_there_is_refused_and_the_message_travels() -> N
     assert keys_of([sent]).incidents == {table.incident.id}
     assert behind.leases == {"i-1#0"}
     assert "there is no incident" in str(refusal(sent))
+
+
+def test_a_fault_that_fills_the_incident_while_it_waits_is_still_fresh_when_a_person_says_yes() -> None:
+    table = parked(plan(approval=True, settle=0, evidence=EvidenceRule.TRANSIENT))
+    policy = table.incident.policy
+    for number in range(1, 56):
+        table.take(number * 60, findings(finding(name=f"f{number}", policy=policy, seen=at(number * 60))))
+    assert table.incident.is_full
+    assert table.incident.findings[-1].until == at(3300)
+    table.take(3320, findings(finding(name="f40", policy=policy, seen=at(2400))))
+    assert table.incident.findings[-1].until == at(3300)
+    table.take(3350, said(table.incident))
+    assert (table.incident.status, table.incident.approved_by) == (IncidentStatus.SETTLING, "kim")
+
+
+def test_a_fault_that_comes_again_in_a_full_incident_is_not_over() -> None:
+    table = parked()
+    policy = table.incident.policy
+    told = [finding(name=f"f{number}", policy=policy, seen=at(number * 60)) for number in range(1, 56)]
+    table.take(1900, findings(*told[:31]))
+    ended = Cancellation(policy=policy.name, generation="i-1#0", at=at(1900), event_id="well", text="it is well")
+    table.take(1901, FindingsMessage(cluster=CLUSTER, findings=(), cancellations=(ended,)))
+    table.take(3300, findings(*told[31:]))
+    table.take(3350, said(table.incident))
+    assert table.incident.approved_by == "kim"
+
+
+def test_a_fault_that_was_not_seen_again_in_a_full_incident_is_refused() -> None:
+    table = parked(plan(approval=True, settle=0, evidence=EvidenceRule.TRANSIENT))
+    other = plan(name="other")
+    told = [finding(name=f"f{number}", policy=table.incident.policy, seen=at(number)) for number in range(40)]
+    table.take(60, findings(*told))
+    table.take(3340, findings(finding(name="another", policy=other, seen=at(3330))))
+    table.take(3350, said(table.incident))
+    assert table.incident.status is IncidentStatus.PARKED

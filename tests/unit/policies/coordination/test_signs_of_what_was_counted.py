@@ -5,10 +5,13 @@ from datetime import timedelta
 from policies.contract.decisions import Finding, PolicyPlan
 from policies.contract.events import Component
 from policies.contract.vocabulary import Action, ComponentType, Kind, PolicyMode
+from policies.coordination.repeats import GAP
 from policies.coordination.snapshot import Keys
 from policies.facts.history import EPISODE, History, incidents_in
+from policies.shadow import cases
 from policies.shadow.report import Report, report_of
 from policies.shadow.text import as_text
+from simulator.deeds import SAME_MATTER
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import CLUSTER, at, finding, findings, plan
 
@@ -86,6 +89,10 @@ def test_the_report_on_shadow_has_one_case_with_how_often_and_until_when() -> No
     ((case,),) = (one.cases for one in report.policies)
     assert (case.first, case.last, case.times) == (at(0), at((2 * 1440 - 6) * MINUTE), 480)
     assert ", gpu.xid, 480 times until 03-03 09:54; " in as_text(report)
+
+
+def test_what_others_tell_apart_is_told_apart() -> None:
+    assert cases.EPISODE == SAME_MATTER == GAP <= EPISODE
 
 
 def test_what_comes_back_after_a_pause_is_still_told_apart() -> None:

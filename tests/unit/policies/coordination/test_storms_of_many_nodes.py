@@ -137,6 +137,16 @@ def test_a_page_that_was_written_and_not_counted_is_not_told_again() -> None:
     assert len(table.incidents) == 1
 
 
+def test_a_page_whose_line_was_not_written_is_finished_by_the_same_message() -> None:
+    table = DecisionTable()
+    message = contributed(*stalled(1, 2, 3))
+    table.take(0, message)
+    assert [each.id for each in table.take(1, message).retold] == [table.incident.id]
+    table.take(700, contributed(*stalled(1, 2, 3, seconds=700, seq=1)))
+    assert [each.id for each in table.take(701, message).retold] == [table.incident.id]
+    assert table.incident.findings[0].times == 2
+
+
 def test_a_contribution_of_another_cluster_is_refused_alone() -> None:
     stranger = contributed(*stalled(1, cluster="east"))
     decision = decide(Snapshot(CLUSTER), [stranger, contributed(*stalled(1, 2, 3))], START, rules=RULES)
