@@ -9,9 +9,11 @@ that names it, or names its kind. Another that began before it ended goes on wit
 A boot ends what was seen before it, since nobody will tell its end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NamedTuple
+
+from pydantic_core import to_json
 
 MOST_CONDITIONS = 16
 MOST_HEALTHY = 16
@@ -34,15 +36,25 @@ class Condition(NamedTuple):
         return Condition(self.kind, boot, first, max(self.last, other.last), max(self.ended, other.ended))
 
 
+class Seen(NamedTuple):
+    """A match: when (ms), of which event, and the details that begin with both; of at most so many bytes as JSON."""
+
+    moment: int
+    event_id: str
+    details: Callable[[], list[Any]]
+    room: int
+
+
 class Dwell:
-    """The state of one policy and component. ``told`` is the beginning that was told, ``newest`` its newest match."""
+    """The state of one policy and component. ``told`` is the beginning that was told."""
 
     def __init__(self, dumped: list[Any] | None = None) -> None:
         """Take what `dump` wrote."""
         revision, told, conditions, healthy, newest = dumped or (0, 0, {}, [], None)
         self.revision: int = revision
         self.told: int = told
-        self.newest: list[Any] | None = newest
+        self._newest: list[Any] | None = newest
+        self._seen: Seen | None = None  # a newer one, whose details nobody has asked for
         self._conditions = {name: Condition(*one) for name, one in conditions.items()}
         self._healthy = {(kind, moment) for kind, moment in healthy}
 
@@ -50,14 +62,31 @@ class Dwell:
         """Return the JSON form, the same for the same content."""
         return [self.revision, self.told, dict(sorted(self._conditions.items())), sorted(self._healthy), self.newest]
 
-    def match(self, name: str, one: Condition, revision: int, details: list[Any]) -> None:
-        """Note that condition *name* is seen; *details* begin with moment and event id, the newest are kept."""
+    @property
+    def newest(self) -> list[Any] | None:
+        """The details of the newest match."""
+        if self._seen is not None:
+            self._newest, self._seen = self._seen.details(), None
+        return self._newest
+
+    @property
+    def room(self) -> int:
+        """How many bytes of JSON it has at most: a character of a text has six, a number seventeen."""
+        details = self._seen.room if self._seen else len(to_json(self._newest))
+        return details + 720 * len(self._conditions) + 64 * len(self._healthy) + 80
+
+    def match(self, name: str, one: Condition, revision: int, seen: Seen) -> None:
+        """Note that condition *name* is *seen*. Of the newest match details are kept, once somebody asks for them."""
         if revision != self.revision:  # an edited policy tells again
             self.revision, self.told = revision, 0
         known = self._conditions.get(name)
         self._conditions[name] = one if known is None else known.merged(one)
-        if self.newest is None or (details[0], details[1]) > (self.newest[0], self.newest[1]):
-            self.newest = details
+        if self._is_newer(seen.moment, seen.event_id):
+            self._seen = seen
+
+    def _is_newer(self, moment: int, event_id: str) -> bool:
+        known = self._seen or self._newest
+        return known is None or (moment, event_id) > (known[0], known[1])
 
     def heal(self, kind: str, moment: int, name: str | None, boot: str) -> None:
         """Note a healthy observation: of the condition *name*, or of all of *kind* where nobody says which."""
@@ -76,8 +105,8 @@ class Dwell:
             self._conditions[name] = one if known is None else known.merged(one)
         self._healthy.update(healthy)
         self.revision, self.told = max((self.revision, self.told), (revision, told))
-        matches = [one for one in (self.newest, newest) if one is not None]
-        self.newest = max(matches, key=lambda one: (one[0], one[1]), default=None)
+        if newest is not None and self._is_newer(newest[0], newest[1]):
+            self._newest, self._seen = newest, None
 
     @property
     def event_ids(self) -> tuple[str, ...]:
@@ -91,6 +120,8 @@ class Dwell:
 
     def holds_since(self) -> int | None:
         """Return the beginning (ms) of what holds still; None when nothing does."""
+        if self._never_ended:
+            return min((one.first for one in self._current()), default=None)
         since, until = 0.0, -inf
         for first, ends in sorted(piece for one in self._current() for piece in self._pieces(one)):
             if first > until:
@@ -102,8 +133,8 @@ class Dwell:
         """Return the boots in which something holds still; "" is what is said of the node from elsewhere."""
         return {one.boot for one in self._current() for _first, ends in self._pieces(one) if ends == inf}
 
-    def prune(self, oldest: int) -> None:
-        """Drop what was over before *oldest* (ms), be it by another boot, and what is too much.
+    def prune(self, oldest: int) -> int | None:
+        """Drop what was over before *oldest* (ms), be it by another boot, and what is too much; return `holds_since`.
 
         What goes beyond the bound goes from the middle: what is left began later, or not at all.
         """
@@ -111,6 +142,8 @@ class Dwell:
         since = self.holds_since()
         self.told = 0 if since is None or self.told < since else self.told
         current = self._of_this_boot()
+        if self._never_ended and current is self._conditions and len(current) <= MOST_CONDITIONS:
+            return since  # all of it holds
         kept = {
             name: one
             for name, one in self._conditions.items()
@@ -121,6 +154,7 @@ class Dwell:
             names = sorted(kept, key=lambda name: (_moment(kept[name]), name))
             kept = {name: kept[name] for name in (*names[:half], *names[-half:])}
         self._conditions = kept
+        return self.holds_since()
 
     def _matters(self, one: Condition, since: int | None) -> bool:
         """Whether *one* holds still, or was over only after what holds still had begun."""
@@ -146,7 +180,14 @@ class Dwell:
         noted = (moment for one in self._conditions.values() for moment in (one.last, one.ended))
         return max((*noted, *(moment for _kind, moment in self._healthy)), default=0)
 
+    @property
+    def _never_ended(self) -> bool:
+        """Whether no end of anything was seen, as nearly always."""
+        return not self._healthy and not sum([one.ended for one in self._conditions.values()])
+
     def _of_this_boot(self) -> dict[str, Condition]:
+        if len({one.boot for one in self._conditions.values()}) == 1:
+            return self._conditions
         dated = [(one.last, one.boot) for one in self._conditions.values() if one.boot and one.last]
         boot = max(dated)[1] if dated else ""
         return {name: one for name, one in self._conditions.items() if one.boot in {"", boot}}

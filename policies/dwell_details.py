@@ -14,6 +14,7 @@ LARGEST_ATTRIBUTES = 1024
 LONGEST_TEXT = 200
 LARGEST_COMPONENT = 300
 MESSAGE_BYTES = 512
+_WITHOUT_JOB = 6_000  # attributes and component as above, of the message's bytes each six, and words
 _AROUND = 4  # brackets, comma and blank of a pair as JSON
 
 
@@ -36,6 +37,12 @@ def keep(event: FaultEvent, moment: int) -> list[Any]:
         attributes,
         message,
     ]
+
+
+def room_of(event: FaultEvent) -> int:
+    """Return how many bytes what `keep` keeps of *event* has at most as JSON."""
+    job = event.job
+    return _WITHOUT_JOB if job is None else _WITHOUT_JOB + 6 * (len(job.id) + len(job.checkpoint or ""))
 
 
 def restore(kept: list[Any]) -> FaultEvent:

@@ -8,13 +8,14 @@ is heard from that boot only. It must not read a clock.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from policies.contract.decisions import Finding
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import Component, FaultEvent
 from policies.contract.vocabulary import ComponentType, Kind
-from policies.dwell import LONGEST_BOOT, Condition, Dwell
-from policies.dwell_details import keep, restore
+from policies.dwell import LONGEST_BOOT, Condition, Dwell, Seen
+from policies.dwell_details import keep, restore, room_of
 from policies.facts.snapshot import Facts
 from policies.findings import Matched, build_finding, scope_of
 from policies.lasting import told_before
@@ -56,7 +57,8 @@ class Dwelling:
         since, moment = lasted
         condition = Condition(event.kind.value, boot[:LONGEST_BOOT], since, moment)
         name = told_before(event) or event.id
-        self.state.dwell(f"{rule.name}|{scope}").match(name, condition, rule.revision, keep(event, moment))
+        seen = Seen(moment, event.id, partial(keep, event, moment), room_of(event))
+        self.state.dwell(f"{rule.name}|{scope}").match(name, condition, rule.revision, seen)
         self.changed = True
 
     def heal(self, event: FaultEvent, kinds: Iterable[Kind], moment: int, boot: str) -> None:
@@ -79,8 +81,9 @@ class Dwelling:
 
     def _join(self) -> None:
         """Keep a GPU's by its address once that is known: whichever of fault, reset and names came first."""
-        kept = {*self.state.dwells}
-        for pci, uuid in self.state.gpus:
+        gpus = self.state.gpus
+        kept = {*self.state.dwells} if gpus else ()
+        for pci, uuid in gpus:
             for name in self.rulebook.lasting:
                 other = f"{name}|{ComponentType.GPU}:{uuid}"
                 if other in kept:
@@ -101,7 +104,7 @@ class Dwelling:
     def _told(self, rule: Rule, key: str) -> tuple[Matched, Fulfilled] | None:
         dwell = self.state.dwell(key)
         since = dwell.holds_since()
-        if since is None or dwell.newest is None or dwell.revision != rule.revision:
+        if since is None or dwell.told == since or dwell.newest is None or dwell.revision != rule.revision:
             return None  # an edited policy waits for something that its new words fit
         known = dwell.told >= since
         heard = max((self._heard[boot] for boot in dwell.open_boots() & self._heard.keys()), key=_moment, default=None)

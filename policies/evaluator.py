@@ -4,11 +4,10 @@ Decides which events are new, which rules they meet and which windows that fulfi
 order in which envelopes arrive, nor on how often. It must not read a clock or write anything.
 """
 
-from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from policies.alike import value_of, with_value
 from policies.cancelling import Cancelling
@@ -35,8 +34,7 @@ from policies.warm_state import WarmState
 GAP_PATIENCE_SECONDS = 300  # the lanes overtake each other by seconds; a shard that waits for a retry by a few minutes
 
 
-@dataclass(frozen=True)
-class Delivery:
+class Delivery(NamedTuple):
     """One envelope and when its lane accepted it. ``in_order``: the lane keeps a node's order (overflow does not)."""
 
     parsed: ParsedEnvelope
@@ -44,8 +42,7 @@ class Delivery:
     in_order: bool = True
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(NamedTuple):
     """A policy's expression that could not be answered for some events, which counts as no match."""
 
     policy: str
@@ -55,8 +52,7 @@ class Refused:
     times: int
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """What became of a batch of one node.
 
     ``state`` is to be written if ``changed``, "" where it was handed in loaded. ``contributions`` are for coordinate to
@@ -110,7 +106,7 @@ class _Work:
     matched: dict[str, Matched] = field(default_factory=dict)
     contributions: dict[tuple[str, str], tuple[WideRule, list[Contribution]]] = field(default_factory=dict)
     rejected: list[tuple[int, RejectedEvent]] = field(default_factory=list)
-    refused: "Tally[tuple[str, str, str, str]]" = field(default_factory=Tally)
+    refused: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
     events: int = 0
     repeats: int = 0
     matches: int = 0
@@ -173,9 +169,13 @@ class _Work:
 
     def _holds(self, rule: Rule, where: str, answer: bool | Unanswered) -> bool:  # noqa: FBT001 - an answer, not a switch
         if isinstance(answer, Unanswered):
-            self.refused[rule.name, where, answer.path, answer.reason] += 1
+            self._refuse(rule.name, where, answer.path, answer.reason)
             return False
         return answer
+
+    def _refuse(self, *what: str) -> None:
+        policy, where, path, reason = what
+        self.refused[policy, where, path, reason] = self.refused.get((policy, where, path, reason), 0) + 1
 
     def _count(
         self, rule: Rule, event: FaultEvent, scope: str, node: NodeFacts, moment: int, arrived_at: datetime
@@ -215,7 +215,7 @@ class _Work:
         distinct = "" if rule.distinct is None else rule.distinct(event, node)
         value = "" if rule.same is None else value_of(rule.same(event, node))
         if distinct is None or value is None:
-            self.refused[rule.name, "count.distinct" if distinct is None else "count.same", "", "is not there"] += 1
+            self._refuse(rule.name, "count.distinct" if distinct is None else "count.same", "", "is not there")
             return None
         return distinct, value
 
@@ -224,7 +224,7 @@ class _Work:
     ) -> None:
         scope = scope_key(wide.per, node.identity, event.job)
         if scope is None:
-            self.refused[rule.name, "count.per", wide.per, "is not known"] += 1
+            self._refuse(rule.name, "count.per", wide.per, "is not known")
             return
         agreed = self._agreed(rule, event, node)
         if agreed is None:
@@ -236,28 +236,28 @@ class _Work:
         self.contributions.setdefault((rule.name, scope), (wide, []))[1].append(entry)
 
     def conclude(self, before: str | WarmState, now: datetime, *, was_unreadable: bool) -> Evaluation:
-        findings = [
-            *(self.dwelling.findings(now, self.snapshot) if self.state.has_dwells else ()),
-            *(
-                build_finding(matched, window, now, self.snapshot)
-                for key, matched in self.matched.items()
-                for window in self.state.touched_counters[key].fulfilled(matched.rule.measure, matched.rule.revision)
-            ),
-        ]
+        findings = self.dwelling.findings(now, self.snapshot) if self.state.has_dwells else []
+        counters = self.state.touched_counters
+        for key, matched in self.matched.items():
+            for window in counters[key].fulfilled(matched.rule.measure, matched.rule.revision):
+                findings.append(build_finding(matched, window, now, self.snapshot))
         seconds = int(now.timestamp())
-        gaps = [gap for spool in self.state.spools for gap in spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)]
+        gaps: list[Gap] = []
+        for spool in self.state.spools:
+            gaps += spool.look_for_gaps(seconds, GAP_PATIENCE_SECONDS)
         cancellations = self.cancelling.told(findings) if self.rulebook.may_end else ()
         changed = was_unreadable or self.state.changed or self.dwelling.changed or self.cancelling.changed
         text, dropped = self._remember(before, changed=changed)
+        wide = self.contributions.items()
         return Evaluation(
             state=text,
             changed=changed,
             findings=tuple(findings),
+            contributions=tuple([group(rule, key[1], found) for key, (rule, found) in wide]) if wide else (),
             cancellations=cancellations,
-            contributions=tuple(group(wide, key[1], found) for key, (wide, found) in self.contributions.items()),
             rejected=tuple(self.rejected),
             gaps=tuple(gaps),
-            refused=tuple(Refused(*what, times=times) for what, times in self.refused.items()),
+            refused=tuple([Refused(*what, times) for what, times in self.refused.items()]) if self.refused else (),
             events=self.events,
             repeats=self.repeats,
             matches=self.matches,

@@ -25,6 +25,7 @@ MOST_GPUS = 16
 LONGEST_UUID = 64  # a GPU's has 40 characters (nvml.h, nvmlDeviceGetUUID); others are no name of one
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # bytes; a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
+_MAY_BE_GONE = frozenset({"d", "x"})  # once nothing in them matters any more
 _PLAIN = 3  # parts of a counter for which nothing lasts
 Document = dict[str, Any]
 
@@ -156,11 +157,13 @@ class NodeState:
         document: Document = {"v": VERSION, "s": _heard_last(spools), "c": _newest_of(alike, MOST_COUNTERS)}
         lost = 0
         if self._dwells or self._touched_dwells:
-            document["d"], lost = self._dump_dwells(reference, horizons)
+            dwells, lost = self._keep_dwells(reference, horizons)
+            document["d"] = {key: dwell.dump() for key, dwell in dwells.items()}
         if self.cancelled:
             document["x"] = _late_enough(self.cancelled, reference)
         if self._gpus:
             document["g"] = _last_told(self._gpus)
+        document = {part: held for part, held in document.items() if held or part not in _MAY_BE_GONE}
         raw = encode(document)
         while len(raw) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)
@@ -170,18 +173,17 @@ class NodeState:
     def _dump_counters(self) -> Document:
         return {**self._counters, **{key: counter.dump() for key, counter in self.touched_counters.items()}}
 
-    def _dump_dwells(self, reference: int, horizons: Mapping[str, int]) -> tuple[Document, int]:
+    def _keep_dwells(self, reference: int, horizons: Mapping[str, int]) -> tuple[dict[str, Dwell], int]:
         """Return what may still last, or what ended and older events may come after; and how many are lost."""
         kept: list[tuple[bool, int, str, Dwell]] = []
         for key in self.dwells:
             dwell = self.dwell(key)
-            dwell.prune(reference - LATENESS_MS)
-            holds = dwell.holds_since() is not None
-            horizon = horizon_of(key, horizons) if holds else LATENESS_MS
-            if dwell.moment >= reference - horizon:
-                kept.append((holds, dwell.moment, key, dwell))
-        most = sorted(kept, key=lambda one: one[:3], reverse=True)[:MOST_DWELLS]
-        return {key: dwell.dump() for _holds, _moment, key, dwell in most}, len(kept) - len(most)
+            holds = dwell.prune(reference - LATENESS_MS) is not None
+            horizon, moment = horizon_of(key, horizons) if holds else LATENESS_MS, dwell.moment
+            if moment >= reference - horizon:
+                kept.append((holds, moment, key, dwell))
+        most = sorted(kept, key=lambda one: one[:3], reverse=True)[:MOST_DWELLS] if len(kept) > MOST_DWELLS else kept
+        return {key: dwell for _holds, _moment, key, dwell in most}, len(kept) - len(most)
 
 
 def _late_enough(cancelled: Document, reference: int) -> Document:

@@ -1,8 +1,8 @@
 """A node's state that goes on from batch to batch as it is, for whoever judges a long time in one go.
 
 Decides nothing: after `go_on` it is what `NodeState.load` makes of what `dump` returns, and mostly without that text,
-which takes longer than to judge a burst. What has to last, is cancelled, agrees in a value or comes near a bound is
-rare, and goes through the text. It must not know who keeps it.
+which takes longer than to judge a burst. What is cancelled, agrees in a value or comes near a bound is rare, and goes
+through the text. It must not know who keeps it.
 """
 
 from collections.abc import Mapping
@@ -55,30 +55,39 @@ class WarmState(NodeState):
 
     def go_on(self, reference: int, horizons: Mapping[str, int]) -> int:
         """Become what `load` makes of what `dump` returns; return how many counters and dwells did not fit."""
-        for key in [key for key in self._counters if key not in self.touched_counters]:
-            self._rest(key, Counter.load(self._counters[key]), horizons)
+        if self._counters:
+            for key in self._counters.keys() - self.touched_counters.keys():
+                self._rest(key, Counter.load(self._counters[key]), horizons)
+            self._counters = {}
         for key, counter in self.touched_counters.items():
             self._rest(key, counter, horizons)
-        self._counters, self.touched_counters = {}, {}
+        self.touched_counters = {}
         if not self._is_simple():
             raw, lost = self.dump(reference, horizons)
             WarmState.__init__(self, from_json(raw))
             return lost
         if reference > self._expires or horizons is not self._horizons:
             self._expire(reference, horizons)
-        self._spools |= {name: spool.dump() for name, spool in self._touched_spools.items()}
-        self._gpus = in_order(self._gpus)
-        self._begin()
-        return 0
+        lost = 0
+        if self.has_dwells:
+            self._touched_dwells, lost = self._keep_dwells(reference, horizons)
+            self._dwells = {}
+        for name, spool in self._touched_spools.items():
+            self._spools[name] = spool.dump()
+        if self._gpus:
+            self._gpus = in_order(self._gpus)
+        self.stay()
+        return lost
 
     def stay(self) -> None:
-        """Forget what was only looked at: nothing has changed."""
-        self._begin()
+        """Forget what was only looked at: nothing has changed. What lasts stays loaded."""
+        self._touched_spools, self.touched_counters = {}, {}
 
     @property
     def text(self) -> str:
         """What `load` reads. Nothing was touched since it was loaded, went on or stayed."""
-        parts = {"d": self._dwells, "x": self.cancelled, "g": self._gpus}
+        dwells = {**self._dwells, **{key: dwell.dump() for key, dwell in self._touched_dwells.items()}}
+        parts = {"d": dwells, "x": self.cancelled, "g": self._gpus}
         held = {name: part for name, part in parts.items() if part}
         return encode({"v": VERSION, "s": self._spools, "c": self._dump_counters(), **held}).decode()
 
@@ -90,18 +99,26 @@ class WarmState(NodeState):
 
     def _rest(self, key: str, counter: Counter, horizons: Mapping[str, int]) -> None:
         newest, size = counter.rest()
-        self._size += size - self._marks.get(key, (0, 0))[1]
-        self._resting[key], self._marks[key] = counter, (newest, size)
-        self._expires = min(self._expires, newest + horizon_of(key, horizons))
-        self._has_values = self._has_values or MARK in key
+        known = self._marks.get(key)
+        if known is None:
+            self._size += 6 * len(key)
+            self._has_values = self._has_values or MARK in key
+            self._resting[key] = counter
+        else:
+            self._size -= known[1]
+        self._size += size
+        self._marks[key] = (newest, size)
+        ends = newest + horizon_of(key, horizons)
+        self._expires = min(self._expires, ends)
 
     def _is_simple(self) -> bool:
-        """Whether nothing has to go for want of room, and nothing lasts, was cancelled or agrees in a value."""
-        if self._has_values or self.has_dwells or self.cancelled:
+        """Whether nothing has to go for want of room, and nothing was cancelled or agrees in a value."""
+        if self._has_values or self.cancelled:
             return False
         spools = {**self._spools, **self._touched_spools} if len(self._spools) > 1 else self._touched_spools
-        size = self._size + _A_SPOOL * (1 + len(spools)) + 6 * sum(map(len, self._marks))
+        size = self._size + _A_SPOOL * (1 + len(spools))
         size += sum([64 + 6 * len(uuid) for _moment, uuid in self._gpus.values()]) if self._gpus else 0
+        size += sum([6 * len(key) + self.dwell(key).room for key in self.dwells]) if self.has_dwells else 0
         few = len(self._marks) <= MOST_COUNTERS and len(spools) < MOST_SPOOLS and len(self._gpus) <= MOST_GPUS
         return few and size <= LARGEST_TEXT
 
@@ -109,5 +126,5 @@ class WarmState(NodeState):
         ends = {key: newest + horizon_of(key, horizons) for key, (newest, _size) in self._marks.items()}
         for key in [key for key, end in ends.items() if end < reference]:
             del self._resting[key], ends[key]
-            self._size -= self._marks.pop(key)[1]
+            self._size -= 6 * len(key) + self._marks.pop(key)[1]
         self._expires, self._horizons = min(ends.values(), default=_NEVER), horizons

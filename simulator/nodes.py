@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from functions.ports.triage import NodeKey
+from functions.ports.triage import NodeKey, Reject
 from functions.triage.adding import pack_contributions
 from functions.triage.batching import pack
 from functions.triage.ending import pack_cancellations
@@ -17,7 +17,7 @@ from functions.triage.judging import judge_node, spoilt_by
 from functions.triage.places import placed
 from functions.triage.progress import ProgressBook
 from functions.triage.records import Record
-from functions.triage.sorting import Arrival, is_sign_of_life, sort_records
+from functions.triage.sorting import Arrival, is_sign_of_life, read_record
 from policies.contract.archive import ArchivedRecord
 from policies.contract.decisions import FindingsMessage
 from policies.contract.envelope import Envelope, ParsedEnvelope
@@ -56,14 +56,15 @@ class Nodes:
             rack = beat.rack or (archived.place[-1] if archived.place else "")
             self._note(beat.node, archived.arrived_at, rack, own=beat.own)
             return ()
-        record = Record(archived.id, archived.id, archived.lane, archived.body, archived.arrived_at)
-        batch = sort_records([record])
-        self.counts["rejected"] += len(batch.rejects)
-        self.counts["canaries"] += len(batch.canaries)
-        for key, found in batch.nodes.items():
-            arrivals = placed(found, archived.place)
+        found = read_record(Record(archived.id, archived.id, archived.lane, archived.body, archived.arrived_at))
+        if isinstance(found, Reject):
+            self.counts["rejected"] += 1
+        elif found.is_canary:
+            self.counts["canaries"] += 1
+        else:
+            key, arrivals = found.node, placed([found], archived.place)
             told = self._judge(key, arrivals, rulebook, archived.arrived_at)
-            self._hear(key, archived, arrivals, found[0].delivery.parsed)
+            self._hear(key, archived, arrivals, found.delivery.parsed)
             return told
         return ()
 
@@ -117,7 +118,8 @@ class Nodes:
         counts["matches"] += one.matches
         counts["findings"] += len(one.findings)
         counts["rejected"] += len(one.rejected)
-        counts["lost"] += sum(gap.last - gap.first + 1 for gap in one.gaps) if one.gaps else 0
+        for gap in one.gaps:
+            counts["lost"] += gap.last - gap.first + 1
         for refused in one.refused:
             counts[f"unanswered: {refused.policy}: {refused.path} {refused.reason}"] += refused.times
 

@@ -39,8 +39,7 @@ class States:
             self._loaded.pop(key, None)
             self._texts[key] = str(state)
             return
-        self._loaded[key] = loaded
-        self._loaded.move_to_end(key)
+        self._loaded[key] = loaded  # at the end: whoever was loaded went there by `load`
         if len(self._loaded) > MOST_LOADED:
             oldest, other = self._loaded.popitem(last=False)
             self._texts[oldest] = other.text

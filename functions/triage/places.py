@@ -5,7 +5,6 @@ All others cost nothing. It must not know how a place is found out.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from functions.place_book import PlaceBook
@@ -50,5 +49,5 @@ def _with(arrival: Arrival, path: tuple[str, ...]) -> Arrival:
         return arrival
     node = parsed.envelope.node.model_copy(update={"network_path": path})
     envelope = parsed.envelope.model_copy(update={"node": node})
-    delivery = replace(arrival.delivery, parsed=ParsedEnvelope(envelope, parsed.rejected))
-    return replace(arrival, delivery=delivery)
+    delivery = arrival.delivery._replace(parsed=ParsedEnvelope(envelope, parsed.rejected))
+    return arrival._replace(delivery=delivery)

@@ -7,9 +7,8 @@ envelopes.
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -19,8 +18,7 @@ FAULTS, OVERFLOW = "faults", "overflow"
 _BASE64: TypeAdapter[bytes] = TypeAdapter(bytes, config=ConfigDict(val_json_bytes="base64"))
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One record. ``id`` is unique in its lane; ``failure_id`` is what ReportBatchItemFailures wants."""
 
     id: str

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from functions.ports.triage import NodeKey, Reject
 from functions.triage.records import Record
@@ -21,6 +22,7 @@ from policies.evaluator import Delivery
 _CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}")
 LONGEST_NAME, LONGEST_PATH = 256, 16
+_USUAL = 1_000  # characters of all its names together: what has more is junk, and must not fill memory
 REDRIVE = "redrive-"  # how the spool of what was sent again begins
 # Who speaks about a node from outside it.
 _OUTSIDE = frozenset({
@@ -37,12 +39,22 @@ _OUTSIDE = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """One good envelope and the record it came in."""
 
     record: Record
     delivery: Delivery
+
+    @property
+    def node(self) -> NodeKey:
+        """Whose it is."""
+        node = self.delivery.parsed.envelope.node
+        return NodeKey(node.cluster, node.instance_id)
+
+    @property
+    def is_canary(self) -> bool:
+        """Whether the sweep sent it, to prove the pipeline."""
+        return self.delivery.parsed.envelope.node.name == CANARY_NODE
 
 
 @dataclass
@@ -58,51 +70,57 @@ def sort_records(records: Iterable[Record]) -> Sorted:
     """Parse every record once; one bad record spoils nothing but itself."""
     batch = Sorted()
     for record in records:
-        try:
-            parsed = parse_envelope(record.body)
-            check_sender(parsed.envelope)
-        except BadInputError as error:
-            batch.rejects.append(reject_record(record, error))
-            continue
-        except Exception as error:  # noqa: BLE001 - a defect of ours, met by this record alone: see judging.py
-            broken = BadInputError(f"reading it broke ({type(error).__name__}).", hint="Please report it.")
-            batch.rejects.append(reject_record(record, broken))
-            continue
-        arrival = Arrival(record, Delivery(parsed, record.arrived_at, in_order=record.in_order))
-        node = parsed.envelope.node
-        if node.name == CANARY_NODE:
+        arrival = read_record(record)
+        if isinstance(arrival, Reject):
+            batch.rejects.append(arrival)
+        elif arrival.is_canary:
             batch.canaries.append(arrival)
         else:
-            batch.nodes.setdefault(NodeKey(node.cluster, node.instance_id), []).append(arrival)
+            batch.nodes.setdefault(arrival.node, []).append(arrival)
     return batch
+
+
+def read_record(record: Record) -> Arrival | Reject:
+    """Return the envelope in *record*, or why there is none."""
+    try:
+        parsed = parse_envelope(record.body)
+        check_sender(parsed.envelope)
+    except BadInputError as error:
+        return reject_record(record, error)
+    except Exception as error:  # noqa: BLE001 - a defect of ours, met by this record alone: see judging.py
+        broken = BadInputError(f"reading it broke ({type(error).__name__}).", hint="Please report it.")
+        return reject_record(record, broken)
+    return Arrival(record, Delivery(parsed, record.arrived_at, record.in_order))
 
 
 def is_sign_of_life(envelope: Envelope) -> bool:
     """Whether the node itself sent *envelope*, just now: one without events is a heartbeat."""
     if envelope.spool_id.startswith(REDRIVE):
         return False
-    return not envelope.events or any(event.source not in _OUTSIDE for event in envelope.events)
+    return not envelope.events or not _OUTSIDE.issuperset([event.source for event in envelope.events])
 
 
 def check_sender(envelope: Envelope) -> None:
     """Raise BadInputError when names in *envelope* cannot be keys: a table or queue would refuse the whole batch."""
     node = envelope.node
-    of_node = (node.instance_type, node.availability_zone, node.boot_id, node.driver_version, node.name)
-    texts = (*of_node, envelope.spool_id, *node.network_path)
-    if not _is_name(_CLUSTER, node.cluster):
-        wrong = f"cluster {node.cluster[:40]!r}"
-    elif not _is_name(_INSTANCE, node.instance_id):
-        wrong = f"instance_id {node.instance_id[:40]!r}"
-    elif max(map(len, texts)) > LONGEST_NAME or len(node.network_path) > LONGEST_PATH:
-        wrong = "one of its names is too long, which"
-    else:
-        return
-    raise BadInputError(f"the sender's {wrong} cannot be used as a key.", hint="Check the sender's settings.")
+    texts = (node.name, node.instance_type, node.availability_zone, node.boot_id, node.driver_version)
+    names = (node.cluster, node.instance_id, *texts, envelope.spool_id)
+    usual = sum(map(len, (*names, *node.network_path))) <= _USUAL
+    wrong = (_wrong_of if usual else _wrong_of.__wrapped__)(names, node.network_path)
+    if wrong:
+        raise BadInputError(f"the sender's {wrong} cannot be used as a key.", hint="Check the sender's settings.")
 
 
-@lru_cache(maxsize=8192)
-def _is_name(pattern: re.Pattern[str], name: str) -> bool:
-    return pattern.fullmatch(name) is not None
+@lru_cache(maxsize=8192)  # a node says the same of itself each time
+def _wrong_of(names: tuple[str, ...], path: tuple[str, ...]) -> str:
+    cluster, instance_id, *texts = names
+    if not _CLUSTER.fullmatch(cluster):
+        return f"cluster {cluster[:40]!r}"
+    if not _INSTANCE.fullmatch(instance_id):
+        return f"instance_id {instance_id[:40]!r}"
+    if max(map(len, (*texts, *path))) > LONGEST_NAME or len(path) > LONGEST_PATH:
+        return "one of its names is too long, which"
+    return ""
 
 
 def reject_record(record: Record, error: BadInputError) -> Reject:

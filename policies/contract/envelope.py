@@ -5,7 +5,7 @@ Decides whether bytes are an envelope and which of its events can be used. It mu
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -67,8 +67,7 @@ class RejectedEvent:
     seq: int | None
 
 
-@dataclass(frozen=True)
-class ParsedEnvelope:
+class ParsedEnvelope(NamedTuple):
     """A good envelope and those of its events that were not."""
 
     envelope: Envelope

@@ -5,7 +5,7 @@ beside the parts of each condition and the state of each count. It must not read
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -119,7 +119,7 @@ def _steps(delivery: Delivery) -> Iterator[tuple[Delivery, FaultEvent | None]]:
     for at, event in enumerate(envelope.events, 1):
         part = envelope.model_copy(update={"events": envelope.events[:at]})
         rejected = parsed.rejected if at == len(envelope.events) else ()
-        yield replace(delivery, parsed=ParsedEnvelope(part, rejected)), event
+        yield delivery._replace(parsed=ParsedEnvelope(part, rejected)), event
 
 
 def _explained(

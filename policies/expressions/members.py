@@ -5,10 +5,9 @@ parse expressions.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from policies.contract.envelope import NodeIdentity
 from policies.contract.events import FaultEvent
@@ -46,8 +45,7 @@ def architecture_of(instance_type: str) -> str | None:
     return known or next((word for name, word in ARCHITECTURES.items() if family.startswith(f"{name}x")), None)
 
 
-@dataclass(frozen=True)
-class NodeFacts:
+class NodeFacts(NamedTuple):
     """What is known of the node besides the event: its identity, and facts about it, its job and its neighbours.
 
     What is not in the ``snapshot`` is unknown, and an expression that needs it does not match.
