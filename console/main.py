@@ -169,7 +169,21 @@ def _run(name: str, words: Sequence[str]) -> int:
         if not error.strerror or not isinstance(error.filename, str | Path):  # none of a person's: a defect of ours
             raise
         print(f"relight {name}: {_cut(str(error.filename))}: {error.strerror}.", file=sys.stderr)
+    except Exception as error:
+        told = _of_aws(error)
+        if not told:
+            raise
+        print(f"relight {name}: {told}", file=sys.stderr)
     return 1
+
+
+def _of_aws(error: Exception) -> str:
+    """Return what AWS, or what speaks to it, refused; empty of anything else. On a node it is not even loaded."""
+    if "botocore.exceptions" not in sys.modules:
+        return ""
+    from console.dlq.adapters.asking import refusal
+
+    return refusal(error)
 
 
 def _cut(name: str) -> str:

@@ -6,13 +6,36 @@ It must not retry: clients do (botocore).
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConfigNotFound,
+    ConfigParseError,
+    CredentialRetrievalError,
+    InvalidRegionError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+)
 
 from policies.contract.errors import DependencyError, RelightError
 
 AGAIN = "Run it again; nothing was lost."
+SIGN_IN = "Sign in first (aws sso login)."
+SETTINGS = "See what you gave AWS: AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/config."
+NAMES = "Is what you named written right? AWS takes no such name."
 RIGHTS = "docs/operations.md lists the rights that this command needs."
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
+# Amazon DynamoDB, S3, CloudFormation and SQS, "Common errors" and "Error responses" of their API references.
+_SLOWER = {
+    *("Throttling", "ThrottlingException", "RequestLimitExceeded", "ProvisionedThroughputExceededException"),
+    *("RequestThrottled", "TooManyRequestsException", "SlowDown"),
+}
+_UNFIT = {"ValidationException", "ValidationError", "InvalidParameterValue", "InvalidBucketName"}
 _MISSING = {"ResourceNotFoundException", "NoSuchBucket"}
 _EXPIRED = {
     "ExpiredToken",
@@ -55,11 +78,23 @@ def advice(error: RelightError) -> str:
 
 def _without(error: BotoCoreError) -> str:
     """Return what to do when no answer of AWS came at all."""
-    if isinstance(error, NoCredentialsError):
-        return "Sign in first (aws sso login)."
-    if isinstance(error, NoRegionError):
-        return "Name it with --region, or set AWS_REGION."
-    return AGAIN
+    return next((told for kinds, told in _TOLD if isinstance(error, kinds)), AGAIN)
+
+
+_TOLD = (
+    ((NoCredentialsError, SSOError, TokenRetrievalError, CredentialRetrievalError), SIGN_IN),
+    ((PartialCredentialsError, ProfileNotFound, ConfigParseError, ConfigNotFound), SETTINGS),
+    ((NoRegionError,), "Name it with --region, or set AWS_REGION."),
+    ((InvalidRegionError,), "Is --region, or AWS_REGION, written right?"),
+    ((ParamValidationError,), NAMES),
+)
+
+
+def refusal(error: Exception) -> str:
+    """Return what AWS refused and what to do, where nobody on the way said it; empty of what is none of AWS's."""
+    if isinstance(error, ClientError):
+        return f"{error} {_hint(error_code(error))}"
+    return f"{str(error).removesuffix('.')}. {_without(error)}" if isinstance(error, BotoCoreError) else ""
 
 
 def _hint(code: str) -> str:
@@ -67,6 +102,10 @@ def _hint(code: str) -> str:
         return RIGHTS
     if code in _EXPIRED:
         return "Your credentials are no longer good: sign in again (aws sso login)."
+    if code in _SLOWER:
+        return f"AWS asks for less at a time: wait a minute. {AGAIN}"
+    if code in _UNFIT:
+        return NAMES
     if code in _MISSING:
         return "Is it the right name, account and region (--region, AWS_REGION)?"
     return AGAIN

@@ -1,7 +1,22 @@
 from collections.abc import Callable
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
+from botocore.exceptions import (
+    ClientError,
+    ConfigParseError,
+    ConnectTimeoutError,
+    CredentialRetrievalError,
+    EndpointConnectionError,
+    InvalidRegionError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOTokenLoadError,
+    TokenRetrievalError,
+    UnauthorizedSSOTokenError,
+)
 
 from console.dlq.adapters.asking import RIGHTS, advice, asking
 from functions.adapters.aws import calling
@@ -25,6 +40,19 @@ def raised(error: Exception, around: Callable[[str], object] = asking) -> Depend
         (refused("AWS.SimpleQueueService.AccessDeniedException"), RIGHTS),
         (refused("ExpiredToken"), "sign in again"),
         (refused("Throttling"), "Run it again"),
+        (refused("ProvisionedThroughputExceededException"), "wait a minute"),
+        (refused("SlowDown"), "wait a minute"),
+        (refused("ValidationException"), "written right"),
+        (SSOTokenLoadError(error_msg="no token"), "Sign in first"),
+        (UnauthorizedSSOTokenError(), "Sign in first"),
+        (TokenRetrievalError(provider="sso", error_msg="expired"), "Sign in first"),
+        (CredentialRetrievalError(provider="process", error_msg="failed"), "Sign in first"),
+        (ProfileNotFound(profile="nope"), "AWS_PROFILE"),
+        (PartialCredentialsError(provider="env", cred_var="AWS_SECRET_ACCESS_KEY"), "AWS_SECRET_ACCESS_KEY"),
+        (ConfigParseError(path="config"), "~/.aws/config"),
+        (InvalidRegionError(region_name="eu west"), "AWS_REGION, written right"),
+        (ParamValidationError(report="a bucket has a name"), "written right"),
+        (ConnectTimeoutError(endpoint_url="http://127.0.0.1:1"), "Run it again"),
         (refused("ResourceNotFoundException"), "right name, account and region"),
         (NoCredentialsError(), "Sign in first"),
         (NoRegionError(), "set AWS_REGION"),
