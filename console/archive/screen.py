@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from console.archive.counting import DayCount
 from console.archive.pulling import Pulled
 from console.archive.statistics import Statistics
+from console.terminal import print_figures, terminal
 from policies.contract.times import format_time
 
 _KINDS_SHOWN, _BAD_SHOWN = 12, 10
@@ -39,8 +39,11 @@ class Screen:
         if self.as_json:
             print(json.dumps(_document(self.address, found), indent=1))
             return
-        out = Console()
-        out.print(_table(found.days))
+        out = terminal()
+        if not found.days:
+            out.print(Text(f"{self.address} holds nothing yet, or is not what holds events/."))
+            return
+        print_figures(out, _table(found.days))
         out.print(Text(_beside(found.days)))
         kinds = sum((each.kinds for each in found.days), Counter[str]())
         if kinds:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from console.terminal import paragraph, terminal
 from policies.contract.times import format_time
 from simulator.backtest import Account, Report
 from simulator.costs import ASSUMPTIONS, Cost
@@ -18,6 +18,7 @@ from simulator.facts import UNKNOWN
 
 _STYLES = {Difference.NEW: "red", Difference.GONE: "blue", Difference.CHANGED: "yellow", Difference.SAME: "dim"}
 _MOST_REMARKS = 10
+_BEHIND = " " * 9
 REHEARSED = "a rung that the archive does not tell the end of takes as long as it usually does, and succeeds"
 
 
@@ -31,31 +32,32 @@ class Shown:
 
 
 def print_report(report: Report, shown: Shown) -> None:
-    """Print the differences as a table, then the sums, then what all of it rests on."""
-    console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False, title=None)
-    for name in ("", "WHEN (UTC)", "NODE", "RUN", "POLICY", "AS IT WAS", "AS IT WOULD BE"):
-        table.add_column(name, overflow="fold")
-    mine = [each for each in report.matters if shown.every or (each.acts and each.difference is not Difference.SAME)]
-    for matter in mine:
-        table.add_row(*_row(matter), style=_STYLES[matter.difference])
-    if mine:
-        console.print(table)
+    """Print what differs, then the sums, then what all of it rests on."""
+    console = terminal(highlight=False)
+    for matter in report.matters:
+        if shown.every or (matter.acts and matter.difference is not Difference.SAME):
+            console.print(Text("\n".join(_lines(matter, console))), style=_STYLES[matter.difference], soft_wrap=True)
     for line in _summary(report, shown):
-        console.print(Text(line))
+        indent = " " * (len(line) - len(line.lstrip()))
+        console.print(Text(paragraph(console, line.lstrip(), indent, f"{indent}  ")), soft_wrap=True)
 
 
-def _row(matter: Matter) -> tuple[str, ...]:
+def _lines(matter: Matter, console: Console) -> Iterator[str]:
+    """Yield who it is about, and what was and would be done: on one line where that is the same."""
     deed = matter.either
-    when = f"{deed.opened_at:%m-%d %H:%M:%S}"
-    policy = f"{deed.policy} r{deed.revision}"
-    return matter.difference.value, when, deed.node, deed.job, policy, _told(matter.before), _told(matter.after)
+    when, run = f"{deed.opened_at.year:04}-{deed.opened_at:%m-%d %H:%M:%S}", f", run {deed.job}" if deed.job else ""
+    head = f"{when} UTC  {deed.node}{run}: {deed.policy} r{deed.revision}"
+    yield paragraph(console, head, f"{matter.difference.value:<8} ", _BEHIND)
+    both = (("was", matter.before), ("would be", matter.after))
+    for name, one in both if matter.difference is not Difference.SAME else (("as it was", matter.after),):
+        other = f"{one.policy} r{one.revision}: " if one and one.policy != deed.policy else ""
+        yield paragraph(console, f"{other}{_told(one)}", f"{_BEHIND}{name:<10}", f"{_BEHIND}{'':<10}")
 
 
 def _told(deed: Deed | None) -> str:
     if deed is None:
-        return "–"
-    acts = ", ".join(act.rung for act in deed.acts) or "nothing"
+        return "no incident"
+    acts = " → ".join(act.rung for act in deed.acts) or "nothing"
     return f"{acts}; {deed.result}"
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +15,7 @@ from console.dlq.model import DeadQueue, Outcome
 from console.dlq.overview import Overview
 from console.dlq.parts import name_of
 from console.dlq.showing import Shown
+from console.terminal import terminal
 from policies.contract.times import format_time
 
 _SHORT = 12  # of an id of 32: enough for --id
@@ -33,7 +33,7 @@ class Screen:
         if self.as_json:
             self._json(_overview_document(seen))
             return
-        out = Console()
+        out = terminal()
         out.print(self._queues(seen.queues))
         if seen.reasons:
             out.print(self._reasons(seen))
@@ -68,7 +68,7 @@ class Screen:
         if self.as_json:
             self._json({"place": place, "items": [_item(one) for one in shown]})
             return
-        out = Console()
+        out = terminal()
         if not shown:
             out.print(Text(f"{place}: nothing is there."))
         for one in shown:
@@ -87,7 +87,7 @@ class Screen:
             items = [{"id": one.id, "status": one.status, "detail": one.detail} for one in outcomes]
             self._json({"place": place, "counts": counts, "redriven_before": left_out, "items": items})
             return
-        out = Console()
+        out = terminal()
         for one in outcomes:
             out.print(Text(one.status, style=_STATUSES[one.status]), Text(f"{name_of(one.id)}  {one.detail}"))
         told = ", ".join(f"{number} {status}" for status, number in counts.items() if number) or "nothing to redrive"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from console.ago import ago
 from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
+from console.terminal import terminal
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import Judgement
 from policies.precision.acts import act_of
@@ -45,7 +45,7 @@ class Screen:
             run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
             row = (status, node, run, each.policy.name, at, ago(self.now, each.updated_at), each.reason)
             table.add_row(each.id[:_SHORT], *(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-        out = Console()
+        out = terminal()
         out.print(table)
         out.print(Text("Next: relight incident show ID"))
 
@@ -54,7 +54,7 @@ class Screen:
         if self.as_json:
             self._json(document.whole(incident))
             return
-        out = Console(soft_wrap=True)
+        out = terminal(soft_wrap=True)
         status = Text(f"{incident.status} {ago(self.now, incident.updated_at)}", style=_STATUSES[incident.status])
         out.print(Text(f"incident {incident.id}", style="bold"), status)
         for name, value in _head(incident):

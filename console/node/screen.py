@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from console.node.asking import told
 from console.node.maintenance import Held
+from console.terminal import terminal
 from policies.contract.commands.command import Command, CommandRecord, CommandStatus
 from policies.contract.times import format_time
 from policies.facts.maintenance import BROKEN, Maintenance, why_in_maintenance
@@ -84,7 +84,7 @@ class Screen:
             )
             status = Text(record.status, style=_STYLES[record.status])
             table.add_row(command.id[:_SHORT], Text(command.operation), status, *map(Text, row))
-        Console().print(table)
+        terminal().print(table)
 
     def taken(self, held: Held) -> None:
         """Say what is said of the node now, and what was said of it before."""
@@ -137,4 +137,4 @@ class Screen:
         for until, cluster, each, word in rows:
             ends = "ended by hand" if word is BROKEN else format_time(until)[:16]
             table.add_row(*map(Text, (each, cluster, ends, word.by, word.why)))
-        Console().print(table)
+        terminal().print(table)

@@ -2,10 +2,10 @@
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from console.terminal import terminal
 from policies.shadow.plain import as_document
 from policies.shadow.report import ASSUMPTIONS, Advice, Report
 from policies.shadow.text import as_text, why
@@ -25,7 +25,7 @@ def print_json(report: Report) -> None:
 
 def print_table(report: Report) -> None:
     """Print one line a policy, and what all of it rests on."""
-    out = Console(highlight=False)
+    out = terminal(highlight=False)
     if report.policies:
         out.print(_table(report))
     acting = f"{len(report.policies)} of {len(report.policies) + len(report.quiet)}"

@@ -124,3 +124,23 @@ def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_replayed
             backtest("--events", archive, "--plot", place)
         assert stopped.value.code == 2
         assert "cannot be written: name a file in a folder that is there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "300"])
+def test_what_differs_can_be_read_in_any_terminal(
+    archive: Path, candidate: Path, columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert backtest("--events", archive, "--policies", candidate) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= int(columns)
+    assert "node-of-i-1, run train/llm: contained r1" in " ".join(shown.split())
+    assert "would be isolate → collect_evidence → suspend_job" in " ".join(shown.split())
+    assert shown.count("no incident") == 6, "as it was"
+
+
+def test_json_and_a_pipe_get_the_answer_alone(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert backtest("--events", archive, "--json") == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["new_acts"] == 0
+    assert shown.err == "", "no bar where nobody looks"

@@ -26,7 +26,7 @@ COMMANDS = (
     ("dlq", "list"),
     ("checkpoints", "inspect", "s3://bucket/run"),
 )
-NO_KEYS = {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None}
+NO_KEYS: dict[str, str | None] = {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None}
 SSO = """
 [default]
 sso_session = ours

@@ -1,0 +1,40 @@
+"""What is printed fits the terminal, and in a pipe or a file no line is broken and no figure cut."""
+
+import pytest
+from rich.table import Table
+
+from console.terminal import LEAST, paragraph, print_figures, terminal
+
+LONG = "a word and another " * 40
+Shown = pytest.CaptureFixture[str]
+
+
+def test_a_pipe_has_no_width(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = terminal()
+    out.print(LONG)
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert paragraph(out, LONG.strip()) == LONG.strip()
+
+
+@pytest.mark.parametrize("columns", [1, 40, 80, 300])
+def test_text_fits_into_the_columns_there_are(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = paragraph(terminal(), LONG, "new      ", "  ").splitlines()
+    assert all(len(line) <= max(columns, LEAST) for line in lines)
+    assert lines[0].startswith("new      a word")
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
+@pytest.mark.parametrize("columns", ["1", "40", "80", "300"])
+def test_no_figure_is_cut(columns: str, monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    table = Table(box=None, pad_edge=False)
+    figures = [str(10**power) for power in range(12)]
+    for figure in figures:
+        table.add_column(f"of {figure}", justify="right", no_wrap=True)
+    table.add_row(*figures)
+    print_figures(terminal(), table)
+    shown = capsys.readouterr().out
+    assert set(figures) <= set(shown.split())
+    assert "…" not in shown
