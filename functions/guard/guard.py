@@ -12,6 +12,7 @@ from typing import Any
 
 from functions.guard import telling
 from functions.guard.editors import dated, edit_of
+from functions.guard.lowering import as_asked, lowered
 from functions.guard.mending import Standing, heading_of, standing_of
 from functions.guard.switch import judge_switch
 from functions.guard.writes import Write, made_of
@@ -77,7 +78,7 @@ class Guard:
             head = self._put_in_force(loaded, live, standing, writes)
             self._answer(name, live, _accepted(head))
         else:
-            self._refuse(name, live, loaded, standing)
+            self._refuse(name, live, loaded, replace(standing, head=self._lower(live, standing, writes)))
 
     def _mend(self, name: str) -> Standing:
         """Return what is in force, after putting right what somebody changed of it by hand."""
@@ -99,11 +100,25 @@ class Guard:
             self.telemetry.count("PoliciesRejected", len(stands["problems"]))
             self.telemetry.warn("the switch of everything was set", mode=stands["mode"], status=stands["status"])
 
+    def _lower(self, live: Mapping[str, Any], standing: Standing, writes: Sequence[Write]) -> Head | None:
+        """Return what is in force: with less power, where the refused *live* asks for that."""
+        there = standing.head
+        if there is None:
+            return None
+        edit = dated(edit_of(live, there.edit.used), made_of(writes, _content(there), fingerprint(live)))
+        less = lowered(live, there, edit)
+        if less is None:
+            return there
+        there = self._raise(less, standing)
+        self.telemetry.count("PoliciesLowered")
+        self.telemetry.warn("a refused edit takes power from its policy", policy=there.name, mode=there.mode.value)
+        return there
+
     def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem], standing: Standing) -> None:
         if standing.head is not None:
             self._list(standing.head, standing)  # a crash may have come between the two writes of an earlier edit
-        used = standing.head.edit.used if standing.head else ()
-        verdict = _rejected(problems, fingerprint(live), standing.revision, edit_of(live, used).by)
+        by = edit_of(live, _used_before(standing.head)).by
+        verdict = _rejected(problems, fingerprint(live), standing, by, as_asked(live, standing.head))
         stands, new = self._answer(name, live, verdict)
         self.notices.tell(telling.refused(name, stands, problems, self.clock()))
         if new:
@@ -175,6 +190,13 @@ def _accepted(head: Head) -> dict[str, Any]:
     return {"status": "accepted", "revision": head.revision, "hash": head.hash, "mode": mode, "by": by, "problems": []}
 
 
-def _rejected(problems: list[Problem], mark: str, revision: int, by: str) -> dict[str, Any]:
+def _rejected(problems: list[Problem], mark: str, standing: Standing, by: str, mode: str) -> dict[str, Any]:
+    """Return the verdict without its time; *mode* is what the edit got although it is refused, "" for nothing."""
     told = [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
-    return {"status": "rejected", "revision": revision, "hash": mark, "by": by, "problems": told}
+    got = {"mode": mode} if mode else {}
+    return {"status": "rejected", "revision": standing.revision, "hash": mark, **got, "by": by, "problems": told}
+
+
+def _used_before(head: Head | None) -> Sequence[str]:
+    """Return the seals used before the edit that made *head*: a refused edit may have made it (`lowering.py`)."""
+    return [mark for mark in head.edit.used if mark != head.edit.mark] if head else []

@@ -17,7 +17,9 @@ _SHOWN = 3
 def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], at: datetime) -> Notice:
     """Return the notice that an edit is refused; *verdict* is the one that stands there, with its time."""
     revision = int(verdict["revision"])
-    stays = f"revision {revision} stays in force" if revision else "nothing of it is in force"
+    stays = f", revision {revision} stays in force" if revision else ", nothing of it is in force"
+    if "mode" in verdict:
+        stays = f", but it asks for {verdict['mode']}: revision {revision} is {verdict['mode']} and otherwise as before"
     told = "; ".join(str(problem) for problem in problems[:_SHOWN])
     more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
     return _notice(
@@ -26,7 +28,7 @@ def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], 
         at,
         (verdict["hash"], verdict["at"]),
         by=verdict["by"],
-        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused, {stays}. {told}{more}",
+        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused{stays}. {told}{more}",
         detail={"revision": revision, "problems": list(verdict["problems"])},
     )
 

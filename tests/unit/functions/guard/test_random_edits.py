@@ -30,9 +30,17 @@ PLAIN = {"name": NAME, "mode": "active", "why": "A test.", "when": 'event.kind =
 WRITES = ("put_revision", "put_head", "list_head", "answer", "restore")
 GOOD = st.fixed_dictionaries({"priority": st.integers(0, 3), "mode": st.sampled_from(["active", "shadow", "off"])})
 BAD: st.SearchStrategy[Mapping[str, Any]] = st.sampled_from(
-    [{"settle": "soon"}, {"do": []}, {"when": "event.kid == 1"}, {"extra": {b"\x00", b"\x01"}}, {"priority": "1"}]
+    [
+        {"settle": "soon"},
+        {"settle": "soon", "mode": "off"},
+        {"do": [], "mode": "shadow"},
+        {"do": []},
+        {"when": "event.kid == 1"},
+        {"extra": {b"\x00", b"\x01"}},
+        {"priority": "1"},
+    ]
 )
-MOMENT = st.none() | st.tuples(st.integers(0, 7), st.sampled_from(["before", "after", "edit"]))
+MOMENT = st.none() | st.tuples(st.integers(0, 7), st.sampled_from(["before", "after", "edit", "guard"]))
 
 
 class Watched(MemoryPolicies):
@@ -53,10 +61,10 @@ class Watched(MemoryPolicies):
 
 
 class Faulty:
-    """A table whose worker dies before or after its n-th write, or whose item is edited just before that write."""
+    """A table whose worker dies before or after its n-th write, or *meanwhile* something happens just before it."""
 
-    def __init__(self, inner: MemoryPolicies, moment: tuple[int, str] | None, edit: Callable[[], None]) -> None:
-        self._inner, self._moment, self._edit = inner, moment, edit
+    def __init__(self, inner: MemoryPolicies, moment: tuple[int, str] | None, **meanwhile: Callable[[], None]) -> None:
+        self._inner, self._moment, self._meanwhile = inner, moment, meanwhile
         self.writes = 0
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for the whole port
@@ -68,8 +76,8 @@ class Faulty:
         now = self._moment[1] if self._moment and self._moment[0] == number else ""
         if now == "before":
             raise DependencyError("the worker died before it wrote.")
-        if now == "edit":
-            self._edit()
+        if now in self._meanwhile:
+            self._meanwhile[now]()
         result = found(*args, **more)
         if now == "after":
             raise DependencyError("the worker died after it wrote.")
@@ -77,7 +85,7 @@ class Faulty:
 
 
 class Edits(RuleBasedStateMachine):
-    """One item, two persons with commands, anybody with a console, and a guard that is mortal."""
+    """One item, two persons with commands, anybody with a console, and two guards that are mortal."""
 
     @initialize()
     def begin(self) -> None:
@@ -154,7 +162,10 @@ class Edits(RuleBasedStateMachine):
     @rule(moment=MOMENT, fields=GOOD | BAD)
     def look(self, moment: tuple[int, str] | None, fields: Mapping[str, Any]) -> None:
         self.tick()
-        faulty: Any = Faulty(self.table, moment, lambda: self.put({**PLAIN, **fields}))
+        other = Guard(self.table, self.notices, self.telemetry, lambda: self.now)  # woken by the clock, or a repeat
+        faulty: Any = Faulty(
+            self.table, moment, edit=lambda: self.put({**PLAIN, **fields}), guard=lambda: other.look_at(NAME)
+        )
         try:
             Guard(faulty, self.notices, self.telemetry, lambda: self.now).look_at(NAME)
         except DependencyError:
@@ -165,7 +176,7 @@ class Edits(RuleBasedStateMachine):
         """The stream repeats what failed: in the end the item, what is in force and the verdict agree."""
         before = self.table.in_force.get(NAME)
         self.look(None, {})
-        quiet: Any = Faulty(self.table, None, lambda: None)
+        quiet: Any = Faulty(self.table, None)
         told = len(self.notices.told)
         Guard(quiet, self.notices, self.telemetry, lambda: self.now).look_at(NAME)
         assert (quiet.writes, len(self.notices.told)) == (0, told), "its own writes are no edits"
@@ -178,10 +189,18 @@ class Edits(RuleBasedStateMachine):
             assert head.document == canonical(operators_fields(live))
             assert live["verdict"]["revision"] == head.revision
         else:
-            assert head == before, "a bad edit changes nothing"
+            assert head == before or self.lost_power(before, head, live), "a bad edit changes nothing else"
             assert live["verdict"]["status"] == "rejected"
             assert live["verdict"]["problems"]
         assert (head.revision if head else None) == getattr(self.table.listing.get(NAME), "revision", None)
+
+    def lost_power(self, before: Head | None, head: Head | None, live: Mapping[str, Any]) -> bool:
+        """Whether the only thing that a refused edit did is to turn its policy down to the mode that it asks for."""
+        assert before is not None
+        assert head is not None
+        less = {PolicyMode.ACTIVE: {"shadow", "off"}, PolicyMode.SHADOW: {"off"}, PolicyMode.OFF: set[str]()}
+        same = head.document == canonical({**json.loads(before.document), "mode": live["mode"]})
+        return same and live["mode"] == head.mode and live["mode"] in less[before.mode]
 
     @precondition(lambda self: any(not head.hash.startswith(DELETED) for head in self.table.kept.values()))
     @rule(data=st.data())
@@ -209,8 +228,13 @@ class Edits(RuleBasedStateMachine):
         head = self.table.head(NAME)
         if head is not None:
             assert is_sound(head)
-            assert head.document in self.good
+            assert head.document in self.good or self.turned_down(head)
             assert self.table.kept[NAME, head.revision].is_same(head)
+
+    def turned_down(self, head: Head) -> bool:
+        """Whether it is something that was good once, with less power."""
+        modes = [canonical({**json.loads(head.document), "mode": mode}) for mode in ("active", "shadow")]
+        return head.mode is not PolicyMode.ACTIVE and bool(self.good & set(modes))
 
     @invariant()
     def revisions_only_rise_and_who_edited_is_believed_once(self) -> None:
