@@ -1,7 +1,9 @@
 """Keeps the restarts that nobody saw coming, as findings and persons tell of them.
 
 Decides what of a decision's documents is evidence about a restart: what its messages found, what was found within the
-hour, and what open incidents of its run stand on. It must not decide what makes a miss (`policies/precision/` does).
+hour, and what open incidents of its run stand on. Which policies found it too late is known of those alone whose word
+came after that of the end, or whose incident is open. It must not decide what makes a miss (`policies/precision/`
+does).
 """
 
 from collections.abc import Collection, Iterable
@@ -14,9 +16,11 @@ from policies.coordination.judgements import missed_by
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.storms import is_of_a_scope
 from policies.coordination.working import Working
+from policies.facts.recent import Sign
 from policies.precision.misses import Misses, Restart, with_restarts
 from policies.precision.restarts import BEFORE, RESTARTS, TOGETHER, Evidence, is_about, restart_in, with_evidence
 
+_ENDS = frozenset(kind.value for kind in RESTARTS)
 _THE_ONE = ""  # a cluster has one document of misses
 
 
@@ -61,23 +65,31 @@ def keep_misses(work: Working, messages: Collection[AnyMessage], now: datetime) 
 def _looked_at(work: Working, restart: Restart) -> Restart:
     """Return *restart* with what was found before its news came: within the hour, or by what is open still."""
     recent = work.recents.get("")
-    kinds = {kind.value for kind in RESTARTS}
-    for sign in recent.signs if recent else ():
-        here = sign.instance == restart.node or (sign.job != "" and sign.job == restart.job)
-        if here and sign.fault not in kinds and restart.at - BEFORE <= sign.at <= restart.at + TOGETHER:
-            return restart.model_copy(update={"foreseen": True})
+    if any(_foretells(sign, restart) for sign in (recent.signs if recent else ())):
+        restart = restart.model_copy(update={"foreseen": True})
     for incident in work.incidents.values():
         if incident.status.is_open and not is_of_a_scope(incident.generation):
             restart = _by_incident(restart, incident)
     return restart
 
 
+def _foretells(sign: Sign, restart: Restart) -> bool:
+    """Whether the fault came in the half hour before, or together with the end.
+
+    Between the ends of a span there is no pause of half an hour, so that one that begins before and ends after has it.
+    """
+    here = sign.instance == restart.node or (sign.job != "" and sign.job == restart.job)
+    if not here or sign.fault in _ENDS:
+        return False
+    return any(since - restart.at <= TOGETHER and restart.at - until <= BEFORE for since, until in sign.came())
+
+
 def _by_incident(restart: Restart, incident: Incident) -> Restart:
     job = incident.job.id if incident.job else ""
     for note in incident.findings:
         each = Evidence.noted(note, incident.node.instance_id, job, incident.opened_at)
-        if is_about(each, restart) and incident.opened_at <= restart.at + TOGETHER:
-            return restart.model_copy(update={"foreseen": True})
+        if is_about(each, restart) and incident.opened_at - restart.at <= TOGETHER:
+            restart = restart if restart.foreseen else restart.model_copy(update={"foreseen": True})
         restart = with_evidence(restart, each)
     return restart
 

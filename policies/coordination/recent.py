@@ -1,19 +1,23 @@
 """Which nodes had which fault of late: what a cluster's document keeps of the findings about nodes.
 
-Decides what is kept: the newest sign of each fault and node, for an hour, the newest ones where there are too many. The
-same findings always give the same document, in whatever order and however often. It must not know who asks.
+Decides what is kept: the newest sign of each fault, node and run, and when it came in a row before; for an hour, the
+newest ones where there are too many. The same findings of an hour always give the same document, in whatever order and
+however often. It must not know who asks.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from policies.contract.decisions import Finding
 from policies.coordination.storms import is_of_a_scope
 from policies.facts.faults import fault_of
 from policies.facts.recent import HOUR, Recent, Sign, rack_and_switch
+from policies.precision.restarts import BEFORE
 
 MOST_SIGNS = 512  # about 70 KiB
+IN_A_ROW = BEFORE  # whoever asks whether it came in the half hour before finds nothing between that is not there
+MOST_SPANS = 2  # half an hour apart within an hour
 LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
 
 
@@ -26,7 +30,7 @@ def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: 
     since = now - HOUR
     fresh = [sign for sign in signs if sign.at >= since]
     if len(fresh) > MOST_SIGNS:
-        fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, sign))[-MOST_SIGNS:])
+        fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, _whose(sign)))[-MOST_SIGNS:], key=_whose)
     kept = tuple(fresh)
     if recent is None:
         return Recent(cluster=cluster, signs=kept) if kept else None
@@ -34,25 +38,57 @@ def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: 
 
 
 def _put(signs: list[Sign], sign: Sign) -> None:
-    """Put *sign* in its place among *signs*, in the place of an older one of the same fault and node."""
-    at = bisect_left(signs, sign[:2])
-    if at == len(signs) or signs[at][:2] != sign[:2]:
+    """Put *sign* in its place among *signs*, in the place of an older one of the same fault, node and run."""
+    at = bisect_left(signs, _whose(sign), key=_whose)
+    if at == len(signs) or _whose(signs[at]) != _whose(sign):
         signs.insert(at, sign)
-    elif sign > signs[at]:
-        signs[at] = sign
+    else:
+        signs[at] = _one_of(signs[at], sign)
+
+
+def _whose(sign: Sign) -> tuple[str, str, str]:
+    """Whether it names a run at all makes two signs of a fault: of one that names none nobody knows whose it is."""
+    return sign.fault, sign.instance, sign.job
+
+
+def _one_of(one: Sign, other: Sign) -> Sign:
+    """Return the newer of two signs of one fault, node and run, with when both came."""
+    if one == other:
+        return one
+    older, newer = sorted((one, other), key=lambda sign: (sign.at, sign[:-1]))
+    spans = _in_a_row((*older.came(), *newer.came()))
+    return newer._replace(spans=_as_ages(spans, newer.at))
+
+
+def _in_a_row(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+    """Return *spans* joined where they are near each other, the latest ones: within the hour there are no more."""
+    joined: list[tuple[datetime, datetime]] = []
+    for since, until in sorted(spans):
+        if joined and since - joined[-1][1] <= IN_A_ROW:
+            joined[-1] = joined[-1][0], max(joined[-1][1], until)
+        else:
+            joined.append((since, until))
+    return joined[-MOST_SPANS:]
+
+
+def _as_ages(spans: Iterable[tuple[datetime, datetime]], at: datetime) -> tuple[int, ...] | None:
+    ages = tuple((at - end) // timedelta(microseconds=1) for span in spans for end in span)
+    return None if ages == (0, 0) else ages
 
 
 def _sign(finding: Finding, now: datetime) -> Sign:
     node = finding.node
     driver = node.driver_version if len(node.driver_version) <= LONGEST_DRIVER else ""
     rack, switch = rack_and_switch(node.network_path)
+    at = min(finding.observed_at, now)
     return Sign(
         fault=fault_of(finding.kind, finding.attributes),
         instance=node.instance_id,
-        at=min(finding.observed_at, now),
+        at=at,
         rack=rack,
         switch=switch,
         job=finding.job.id if finding.job else "",
         type=node.instance_type,
         driver=driver,
+        spans=() if finding.late else None,
     )

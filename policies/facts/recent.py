@@ -7,7 +7,7 @@ entries.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from policies.contract.base import Model
@@ -23,6 +23,9 @@ _RACK, _SWITCH = -1, -2  # of a network path, outermost first (`policies/scopes.
 class Sign(NamedTuple):
     """One node had one fault, the last time ``at``; a place that is not known is empty.
 
+    ``spans`` are the times that it came in a row while that was news, in microseconds before ``at``: from, until, from,
+    until. None: at that one moment, and that was news.
+
     A document holds it as a list: what is added goes to the end with a default, so that older ones stay readable.
     """
 
@@ -34,10 +37,18 @@ class Sign(NamedTuple):
     job: str = ""
     type: str = ""
     driver: str = ""
+    spans: tuple[int, ...] | None = None
+
+    def came(self) -> tuple[tuple[datetime, datetime], ...]:
+        """Return from when until when it came in a row, the latest last."""
+        if self.spans is None:
+            return ((self.at, self.at),)
+        ends = [self.at - timedelta(microseconds=each) for each in self.spans]
+        return tuple(zip(ends[::2], ends[1::2], strict=False))
 
 
 class Recent(Model):
-    """The document: one sign for each fault and node."""
+    """The document: one sign for each fault, node and run."""
 
     cluster: str
     version: int = 1
