@@ -17,6 +17,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol, cast
 
+from console.examples import put_examples
+
 COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
     "agent": "console.commands.agent",
@@ -159,6 +161,7 @@ def _run(name: str, words: Sequence[str]) -> int:
         prog=f"relight {name}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_arguments(parser)
+    put_examples(parser, command.__doc__ or "")
     try:
         return command.run(parser.parse_args(words))
     except ModuleNotFoundError as error:  # on a node there are the agent's packages, and no more

@@ -5,7 +5,7 @@
   relight incident show 4be1                    one incident: timeline, facts, why it stands so, what you do next
   relight incident approve 4be1                 let a policy act that asks first
   relight incident deny 4be1 --reason "a test"  or not: it closes, nothing is touched
-  relight incident close 4be1 --reason "mended" let its node, its run and its budgets go
+  relight incident close 4be1 --reason "fixed"  let its node, its run and its budgets go
   relight incident verdict 4be1 healthy --why "it passed every test"  how its hardware was (faulty; unknown takes back)
   relight incident verdict 4be1 missed --policy NAME                  who ought to have found it before
 

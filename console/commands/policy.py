@@ -12,7 +12,7 @@
   relight policy diff NAME --revision 3..5    two revisions; without --revision: the item and what is in force
   relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
-  relight policy explain --node i-0abc --last the same for the newest incident of a node
+  relight policy explain --node i-0ab --last  the same for the newest incident of a node
   relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
   relight policy record 4be1                  an example of what happened then, without names (--events: every event)
   relight policy record 4be1 --write FILE     tried at once, and appended to that policy's examples

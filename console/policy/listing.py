@@ -35,14 +35,14 @@ def row_of(policy: Policy, flaws: Sequence[Flaw] = ()) -> Row:
 
 
 def list_files(files: Sequence[Path], *, as_json: bool) -> int:
-    """Print the policies in *files*."""
+    """Print the policies in *files*; the exit status is 1 when one of them cannot be read."""
     rows = [_of_text(linted) for linted in lint(read(files))]
     if as_json:
         as_document(rows)
-        return 0
-    for row in rows:
-        print(line_of(row))
-    return 0
+    else:
+        for row in rows:
+            print(line_of(row))
+    return 0 if len(rows) == len(files) else 1
 
 
 def _of_text(linted: Linted) -> Row:
