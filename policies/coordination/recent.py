@@ -24,10 +24,11 @@ LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:
     """Return *recent* with what *findings* tell; None when there is nothing to keep."""
     signs = list(recent.signs if recent else ())  # in order: a storm of a thousand nodes notes each of its findings
-    for finding in findings:
-        if not is_of_a_scope(finding.generation):
-            _put(signs, _sign(finding, now))
     since = now - HOUR
+    for finding in findings:
+        sign = _sign(finding, now)
+        if sign.at >= since and not is_of_a_scope(finding.generation):
+            _put(signs, sign)
     fresh = [sign for sign in signs if sign.at >= since]
     if len(fresh) > MOST_SIGNS:
         fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, _whose(sign)))[-MOST_SIGNS:], key=_whose)
