@@ -73,6 +73,7 @@ def pipeline_plans(around: Surroundings) -> dict[str, Plan]:
             size=Size(seconds=30),
             rights=pipeline.guard(tables, buckets),
             environment={**policies, "INCIDENTS_TABLE": tables.incidents.table_name},
+            dead_letters=lanes.undelivered,
         ),
         "sweep": Plan(
             folder="sweep",

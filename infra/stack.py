@@ -102,8 +102,22 @@ class RelightStack(Stack):
             undelivered=self.lanes.undelivered,
         )
         minute.may_invoke(sweep)
+        self._catch_up()
         if deployment.report_schedule:
             self._report(deployment.report_schedule)
+
+    def _catch_up(self) -> None:
+        """Let the guard look for what its stream never told of: it keeps changes for a day, a shard may be stuck."""
+        guard = self.lambdas["Guard"]
+        often = Rule(
+            self,
+            "EveryQuarter",
+            description="the guard's look for edits that nobody judged",
+            schedule="rate(15 minutes)",
+            target_arn=guard.function_arn,
+            undelivered=self.lanes.undelivered,
+        )
+        often.may_invoke(guard)
 
     def _report(self, schedule: str) -> None:
         report = self.lambdas["Report"]

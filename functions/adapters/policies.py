@@ -124,6 +124,15 @@ class DynamoPolicies:
         with calling("removing an answer that is out of date"):
             self._client.delete_item(TableName=self._table, Key=key_of(name, "answer"))
 
+    def all_live(self) -> Iterator[Mapping[str, Any]]:
+        """See the port: a scan, which reads every revision ever accepted on its way, and hands on none."""
+        with calling("looking through all policies"):
+            pages = self._client.get_paginator("scan").paginate(
+                TableName=self._table, FilterExpression="sk = :live", ExpressionAttributeValues={":live": {"S": "live"}}
+            )
+            for page in pages:
+                yield from map(untyped, page["Items"])
+
     def names(self) -> Sequence[str]:
         """Return the names of all `live` items: a scan, for people."""
         with calling("listing policies"):

@@ -1,4 +1,4 @@
-"""Lambda `guard`: wiring only. Triggered by the stream of the policies table."""
+"""Lambda `guard`: wiring only. Triggered by the stream of the policies table, and by the clock for what that missed."""
 
 import os
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from functions.adapters.notices import DynamoNotices
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.telemetry import PowertoolsTelemetry
 from functions.clients import bounded
+from functions.guard.catching_up import catch_up
 from functions.guard.changes import handle_changes
 from functions.guard.guard import Guard
 from functions.guard.settings import Settings
@@ -34,7 +35,11 @@ def wire() -> Guard:
 
 
 def handle(event: Mapping[str, Any], context: object) -> dict[str, Any]:
-    """Look at what was edited; answer where the stream must begin again."""
+    """Look at what was edited, and answer where the stream must begin again; by the clock, at what nobody judged."""
     with TELEMETRY.flushed():
-        failed = handle_changes(event, wire().look_at)
+        guard = wire()
+        if "Records" not in event:
+            catch_up(guard.store, guard.look_at, TELEMETRY, guard.clock)
+            return {}
+        failed = handle_changes(event, guard.look_at)
     return {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}

@@ -3,7 +3,7 @@
 It must not know DynamoDB or judge policies. The twin is `functions/twins/policies.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -112,6 +112,10 @@ class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """Return the item as it stands, attributes as the table gives them, the verdict among them."""
+        ...
+
+    def all_live(self) -> Iterable[Mapping[str, Any]]:
+        """Return all items as `live` does, one after another, in any order: none need be held together."""
         ...
 
     def heading(self, name: str) -> Heading | None:

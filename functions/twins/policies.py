@@ -37,6 +37,10 @@ class MemoryPolicies:
         item = self.live_items.get(name)
         return None if item is None else dict(item)
 
+    def all_live(self) -> Sequence[Mapping[str, Any]]:
+        """See the port."""
+        return [dict(item) for item in self.live_items.values()]
+
     def put_live(self, item: Mapping[str, Any]) -> None:
         """Write a whole item, as a person would."""
         self.live_items[item["name"]] = {**item, "sk": "live"}

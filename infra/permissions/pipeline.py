@@ -54,7 +54,9 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
     """Follow edits of policies and answer them on the same items; what people must hear of goes the incidents' way."""
     return [
         *grants.changes("Edits", tables.policies),
-        grants.items("Policies", [tables.policies], ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")),
+        grants.items(
+            "Policies", [tables.policies], ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+        ),
         grants.items("Notices", [tables.incidents], ("PutItem",), [grants.NOTICE_KEYS]),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),
     ]

@@ -47,7 +47,17 @@ def head(revision: int = 1, mark: str = "h", name: str = "p", mode: PolicyMode =
 
 
 EDIT = Edit(
-    "kim", "2026-11-02T07:00:00.000000Z", "why", "ours", 3, "mark", "2026-11-02T07:00:01.000000Z", 0, ("a", "b")
+    "kim",
+    "2026-11-02T07:00:00.000000Z",
+    "why",
+    "ours",
+    3,
+    "mark",
+    "2026-11-02T07:00:01.000000Z",
+    0,
+    ("a", "b"),
+    "2026-11-02T07:00:00.000000Z",
+    "2026-11-02T07:00:02.000000Z",
 )
 
 
@@ -55,6 +65,16 @@ def test_an_empty_table_has_nothing(store: Store) -> None:
     assert store.live("p") is None
     assert store.head("p") is None
     assert list(store.headings()) == []
+
+
+def test_all_items_of_operators_are_seen_and_nothing_of_the_guards(store: Store) -> None:
+    for at in range(3):
+        store.put_live({**ITEM, "name": f"p-{at}"})
+        store.put_revision(head(name=f"p-{at}"))
+    found = {live["name"]: live for live in store.all_live()}
+    assert found.keys() == {"p-0", "p-1", "p-2"}
+    assert fingerprint(found["p-1"]) == fingerprint({**ITEM, "name": "p-1"})
+    assert store.calls_of("p-1") == []
 
 
 def test_what_an_operator_writes_is_what_the_guard_reads(store: Store) -> None:

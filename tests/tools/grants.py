@@ -40,6 +40,8 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
         "dynamodb:Query",
         "what was changed by hand is written anew; told in tests/integration/console",
     ),
+    ("Guard", "Policies", "dynamodb:Scan", "looks every quarter of an hour for edits that the stream never told of"),
+    ("Guard", "DeadLetters", ".*", "Lambda sends such a look there that failed three times"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),
     ("Instances", "Describe", "autoscaling:DescribeScalingActivities", "says why a group launches no successor"),
     ("Instances", "Describe", "ec2:DescribeInstanceStatus", "a silent node's second witness; told in the demo"),

@@ -76,6 +76,8 @@ def test_who_edited_in_the_console_is_told_and_stands_in_the_history(
     report = check(watched.aws.recorded_calls(), roles_of(watched.aws, STACK))
     assert [str(denied) for denied in report.denied] == []
     assert report.unknown_conditions == []
+    role = client_role(watched, "CallersFunction")
+    assert [str(grant) for grant in report.unused if grant.role == role] == [], "it may do nothing that it does not do"
 
 
 def client_role(watched: Deployed, output: str) -> str:

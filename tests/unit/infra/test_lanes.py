@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from functions.guard.catching_up import TURNS
+
 Find = Callable[[str], dict[str, Any]]
 
 
@@ -130,6 +132,13 @@ def test_the_report_is_made_on_mondays_unless_nobody_wants_it(of_type: Find) -> 
     assert [name for name in functions if name.startswith("Report")] == [
         target["Arn"]["Fn::GetAtt"][0] for target in weekly["Targets"]
     ]
+
+
+def test_the_guard_looks_for_what_its_stream_missed_as_often_as_it_takes_a_day_for_turns(of_type: Find) -> None:
+    rule = one(of_type("Events::Rule"), "EveryQuarter")
+    assert rule["ScheduleExpression"] == f"rate({24 * 60 // TURNS} minutes)"
+    assert [target["Arn"]["Fn::GetAtt"][0][:5] for target in rule["Targets"]] == ["Guard"]
+    assert "DeadLetterConfig" in one(of_type("Lambda::Function"), "Guard")
 
 
 def test_the_sweep_runs_every_minute(of_type: Find) -> None:

@@ -70,7 +70,7 @@ def test_every_rule_may_deliver_to_its_target_and_to_its_dead_letter_queue(of_ty
         (str(it["SourceArn"]), it["FunctionName"]["Fn::GetAtt"][0]) for it in of_type("Lambda::Permission").values()
     }
     rules = of_type("Events::Rule")
-    assert len(rules) == 9
+    assert len(rules) == 10
     for name, rule in rules.items():
         [target] = rule["Targets"]
         arn = str({"Fn::GetAtt": [name, "Arn"]})
