@@ -42,13 +42,7 @@ def successor_of(message: AskMessage) -> Keys:
 def records_behind(snapshot: Snapshot, messages: Collection[AnyMessage]) -> Keys:
     """Return the records that AWS's word may change, and the incidents that findings say something of."""
     findings = list(_findings(messages))
-    past = [
-        each
-        for finding in findings
-        if finding.kind in AWS_SAYS
-        for each in _past(snapshot, finding.node.instance_id)
-        if ON_HARDWARE & set(each.did)
-    ]
+    past = _told_by_aws(snapshot, findings)
     signs = [Sign.of(each) for each in findings]
     told = {incident for record in _read(snapshot) for incident, _ in heard(record, signs)}
     return Keys(
@@ -63,10 +57,13 @@ def record_of(incident: Incident) -> Keys:
 
 
 def policies_behind(snapshot: Snapshot, messages: Collection[AnyMessage]) -> frozenset[str]:
-    """Return the policies that may lose their trust by *messages* and that these do not name themselves."""
+    """Return the policies that may lose their trust by *messages* and that these do not name themselves.
+
+    AWS only ever says that hardware was faulty; that may be the verdict that makes a policy's judged acts enough.
+    """
     named = {each.incident for each in messages if isinstance(each, VerdictMessage)}
     judged = {each.policy.name for each in snapshot.incidents.values() if each.id in named}
-    return frozenset(judged)
+    return frozenset(judged | {each.policy for each in _told_by_aws(snapshot, _findings(messages))})
 
 
 def keep_records(work: Working, messages: Collection[AnyMessage], now: datetime) -> None:
@@ -139,6 +136,12 @@ def _told(shadow: SelfShadow, last: Ground) -> str:
 
 def _findings(messages: Iterable[AnyMessage]) -> Iterator[Finding]:
     return (each for each in findings_in(messages) if not is_of_a_scope(each.generation))
+
+
+def _told_by_aws(snapshot: Snapshot, findings: Iterable[Finding]) -> list[Past]:
+    """Return what touched the hardware that AWS speaks of in *findings*."""
+    told = (each.node.instance_id for each in findings if each.kind in AWS_SAYS)
+    return [each for node in told for each in _past(snapshot, node) if ON_HARDWARE & set(each.did)]
 
 
 def _read(snapshot: Snapshot) -> Iterable[Record]:

@@ -1,17 +1,17 @@
 """Coordinate's decisions on a store in memory, reading only what a decision asks for, as coordinate does."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from policies.contract.decisions import Answer, AnyMessage, AskMessage, SweepMessage
-from policies.coordination.decide import decide, keys_behind, keys_of
+from policies.coordination.decide import decide, keys_behind, keys_of, policies_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 from policies.coordination.missing import runs_to_look_up
 from policies.coordination.snapshot import Decision, Keys
 from policies.coordination.sparing import asks_capacity, nodes_to_ask
-from policies.coordination.switches import ALL_ACTIVE
+from policies.coordination.switches import ALL_ACTIVE, Switches
 from policies.facts.capacity import Capacity
 from policies.facts.maintenance import Maintenance
 from tests.tools.incidents import CLUSTER, RULES, at
@@ -29,7 +29,9 @@ class DecisionTable:
     def decide(self, seconds: float, *messages: AnyMessage) -> Decision:
         sweeping = any(isinstance(message, SweepMessage) for message in messages)
         listed = self.store.list_running(CLUSTER) if sweeping else ()
-        first = replace(self.store.read(CLUSTER, keys_of(messages, listed)), switches=self.switches)
+        first = self.store.read(CLUSTER, keys_of(messages, listed))
+        named = policies_of(first, messages)
+        first = replace(first, switches=self._read_switches(named)) if named else first
         asked = {each: self.maintenance[each] for each in nodes_to_ask(first, messages) if each in self.maintenance}
         first = replace(first, maintenance=asked, capacity=self.capacity if asks_capacity(first) else None)
         ended = self.store.list_open(CLUSTER, runs_to_look_up(first, messages))
@@ -38,6 +40,12 @@ class DecisionTable:
         decision = decide(snapshot, messages, at(seconds), rules=RULES)
         assert not decision.refused
         return decision
+
+    def _read_switches(self, policies: Collection[str]) -> Switches:
+        """Return what the table of policies says of *policies* alone: of all others it says nothing."""
+        on = self.switches
+        modes = {each: on.modes.get(each, on.otherwise) for each in policies}
+        return Switches(modes, on.stop, shadows={name: each for name, each in on.shadows.items() if name in policies})
 
     def commit(self, decision: Decision) -> None:
         for shadow in decision.shadows:

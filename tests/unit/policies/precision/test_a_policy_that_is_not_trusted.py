@@ -1,11 +1,11 @@
 """A policy whose acts are too often on sound hardware puts itself in shadow, says so once; a person alone ends it."""
 
 from policies.contract.restraints import Trust, VerdictWord
-from policies.contract.vocabulary import Action, PolicyMode
+from policies.contract.vocabulary import Action, Kind, PolicyMode
 from policies.coordination.snapshot import Decision
 from policies.coordination.switches import Switches
 from tests.tools.incidents import at, plan
-from tests.tools.judged import DAY, HOUR, Judged, verdict
+from tests.tools.judged import DAY, HOUR, TELLING, Judged, verdict
 
 POLICY = plan(
     Action.ISOLATE, Action.REPLACE_NODE, settle=0, deadline=3600, name="replacing", trust=Trust(at_least=0.8, of=5)
@@ -137,6 +137,21 @@ def test_a_verdict_that_makes_them_enough_tips_it_whatever_it_says() -> None:
     told.say(told.acted("i-4", 4 * DAY, POLICY), "faulty", 4 * DAY + HOUR)
     assert [node for node, _ in told.pages] == ["i-4"]
     assert "on this node, which was faulty (ann: looked)" in told.pages[0][1]
+
+
+def test_a_word_of_aws_that_makes_them_enough_tips_it_as_well() -> None:
+    told = Judged()
+    for day in range(3):
+        told.say(told.acted(f"i-{day}", day * DAY, POLICY), "healthy", day * DAY + HOUR)
+    told.acted("i-3", 3 * DAY, POLICY)
+    told.acted("i-4", 4 * DAY, POLICY)
+    assert told.precision(POLICY, 4 * DAY + HOUR).judged == 4  # i-3 presumed right
+    told.found("i-4", 4 * DAY + HOUR, TELLING, kind=Kind.INSTANCE_STATUS_IMPAIRED)
+    shadow = told.switches.self_shadow("replacing")
+    assert shadow
+    assert shadow.why == "only 2 of 5 judged acts were on faulty hardware, and it is trusted from 80% on"
+    assert [node for node, _ in told.pages] == ["i-4"]
+    assert told.found("i-9", 5 * DAY, POLICY).outcome == "recorded"
 
 
 def test_whoever_died_between_two_writes_ends_the_same() -> None:
