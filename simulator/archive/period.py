@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain, repeat
 from typing import TypeVar
 
 from functions.ports.archive import ArchiveObject, ArchiveReader
@@ -78,20 +77,21 @@ def _read(
 def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
     """Yield what is in one object, in order: lines that somebody moved by fewer than `AHEAD` places are put back."""
     told.objects += 1
-    ahead: deque[tuple[Order, int, _Entry]] = deque()
     before: Order | None = None
-    for number, entry in chain(_parsed(reader, key, told, parse), repeat((0, None))):
-        if entry is not None:
-            _put(ahead, (entry[:3], number, entry))
-            if len(ahead) < AHEAD:
-                continue
-        elif not ahead:
-            return
-        order, line, first = ahead.popleft()
+    for order, line, entry in _put_back(_parsed(reader, key, told, parse)):
         if before is not None and order < before:
             told.refuse(BadLine(key, line, "it stands far behind a later one; it is read, but may be out of order."))
         before = order
-        yield first
+        yield entry
+
+
+def _put_back(parsed: Iterator[tuple[int, _Entry]]) -> Iterator[tuple[Order, int, _Entry]]:
+    ahead: deque[tuple[Order, int, _Entry]] = deque()
+    for number, entry in parsed:
+        _put(ahead, (entry[:3], number, entry))
+        if len(ahead) >= AHEAD:
+            yield ahead.popleft()
+    yield from ahead
 
 
 def _put(ahead: deque[tuple[Order, int, _Entry]], one: tuple[Order, int, _Entry]) -> None:
