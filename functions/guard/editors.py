@@ -15,6 +15,7 @@ from policies.documents import edit_mark
 
 MOST_USED = 50  # seals that a head remembers; an item that is pasted again is hardly ever older than fifty edits
 _LONGEST = 300
+_MOST_REVISIONS = 99_999_999  # as many as their sort keys have digits for
 
 
 def edit_of(live: Mapping[str, Any], used: Sequence[str]) -> Edit:
@@ -42,11 +43,13 @@ def dated(edit: Edit, writes: Sequence[Write]) -> Edit:
 
 
 def _text(value: object) -> str:
-    return value[:_LONGEST] if isinstance(value, str) else ""
+    """Return *value* as it may be shown: a seal vouches for what is written, and not that a terminal survives it."""
+    return "".join(char if char.isprintable() else " " for char in value[:_LONGEST]) if isinstance(value, str) else ""
 
 
 def _number(value: object) -> int:
     try:
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        number = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, ArithmeticError):
         return 0
+    return number if 0 <= number <= _MOST_REVISIONS else 0

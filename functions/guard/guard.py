@@ -67,7 +67,7 @@ class Guard:
     def _settle(self, name: str, writes: Sequence[Write]) -> None:
         live = self.store.live(name)
         if name == EVERYTHING:
-            self._tell_switch(live)
+            self._tell_switch(live, writes)
             return
         standing = self._mend(name)
         if live is None:
@@ -90,9 +90,12 @@ class Guard:
             self.store.restore(standing.head)
         return standing
 
-    def _tell_switch(self, live: Mapping[str, Any] | None) -> None:
-        """Say on the switch what it means; without its item nothing is stopped, and there is nothing to say."""
+    def _tell_switch(self, live: Mapping[str, Any] | None, writes: Sequence[Write]) -> None:
+        """Say on the switch what it means; without its item nothing is stopped: only the stream knows that it was."""
         if live is None:
+            for write in writes:
+                if not write.after:
+                    self.notices.tell(telling.unswitched(write.at))
             return
         stands, new = self._answer(EVERYTHING, live, {**judge_switch(live), "by": edit_of(live, ()).by})
         self.notices.tell(telling.switched(live, stands, self.clock()))

@@ -69,6 +69,14 @@ def switched(live: Mapping[str, Any], verdict: Mapping[str, Any], at: datetime) 
     )
 
 
+def unswitched(at: datetime) -> Notice:
+    """Return the notice that the switch's item was deleted *at* that time: whatever it stopped acts again."""
+    text = "The switch of everything was deleted: policies act again, as without it."
+    return _notice(
+        "started", EVERYTHING, at, ("deleted", at), text=text, detail={"mode": PolicyMode.ACTIVE.value, "problems": []}
+    )
+
+
 def _notice(
     kind: NoticeKind,
     name: str,

@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from console.policy.edits import Editor, live_item, pushed_from
+from functions.adapters.policy_items import head_item, typed
 from functions.guard.guard import Guard
+from functions.guard.writes import Write
 from functions.ports.policies import UNKNOWN, Head
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.times import format_time
 from policies.coordination.switches import EVERYTHING
+from policies.documents import sealed
 from tests.tools.envelopes import NOW, shipped_documents
 
 DOCUMENT = {**next(one for one in shipped_documents() if one["name"].startswith("xid-79")), "mode": "active"}
@@ -139,6 +142,38 @@ def test_who_stops_everything_is_told_and_who_starts_it_again() -> None:
         "Everything is stopped by kim: a bad image. `relight policy start` ends that.",
     )
     assert told[-1] == ("started", "Policies act again by kim.")
+
+
+def test_who_deletes_the_switch_starts_everything_and_people_hear_of_it_once_each_time() -> None:
+    """Without its item nothing is stopped: a stop that somebody takes away so must not end in silence."""
+    desk = Desk()
+    for minute in range(2):
+        at = NOW.replace(microsecond=0) + timedelta(minutes=minute)
+        desk.table.put_live(live_item({"name": EVERYTHING, "mode": "off"}, KIM))
+        desk.guard.look_at(EVERYTHING)
+        del desk.table.live_items[EVERYTHING]
+        for _again in range(2):
+            desk.guard.look_at(EVERYTHING, [Write(at, "mark", "")])
+        desk.guard.look_at(EVERYTHING)
+        desk.now += timedelta(minutes=1)
+    told = [each.text for each in desk.notices.told.values() if each.kind == "started"]
+    assert told == ["The switch of everything was deleted: policies act again, as without it."] * 2
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"restored": 10**125},
+        {"restored": -1},
+        {"edited_by": "kim\x1b[2K\nroot", "edit_reason": "\x00\u202e why"},
+    ],
+)
+def test_a_seal_vouches_for_nothing_that_breaks_a_table_or_a_terminal(forged: dict[str, Any]) -> None:
+    desk = Desk()
+    edit = desk.put(sealed({**live_item(DOCUMENT, KIM), **forged})).edit
+    assert edit.restored == 0
+    assert all(text.isprintable() for text in (edit.by, edit.reason, edit.at))
+    assert typed(head_item(desk.table.in_force[NAME], "head"))
 
 
 def test_a_verdict_with_words_that_are_not_the_guards_is_written_anew() -> None:
