@@ -68,7 +68,14 @@ def heads_of(folder: Path, revisions: Revisions) -> list[Head]:
     files = files_of([folder])
     if not files:
         raise BadInputError(NO_FILES)
-    return [_head(file, revisions) for file in files]
+    heads: dict[str, tuple[Head, Path]] = {}
+    for file in files:
+        head = _head(file, revisions)
+        if head.name in heads:
+            told = f"{file}: {head.name} stands in {heads[head.name][1]} too."
+            raise BadInputError(told, hint="Rename one: a push would refuse both.")
+        heads[head.name] = head, file
+    return [head for head, _file in heads.values()]
 
 
 def _head(file: Path, revisions: Revisions) -> Head:

@@ -144,3 +144,11 @@ def test_json_and_a_pipe_get_the_answer_alone(archive: Path, capsys: pytest.Capt
     shown = capsys.readouterr()
     assert json.loads(shown.out)["new_acts"] == 0
     assert shown.err == "", "no bar where nobody looks"
+
+
+def test_two_files_of_one_policy_are_refused_as_a_push_refuses_them(
+    archive: Path, candidate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (candidate / "zz.yaml").write_text((candidate / "contained.yaml").read_text())
+    assert backtest("--events", archive, "--policies", candidate) == 1
+    assert f"contained stands in {candidate}/contained.yaml too" in capsys.readouterr().err
