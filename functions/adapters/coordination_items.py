@@ -20,7 +20,7 @@ from policies.coordination.leases import Lease
 from policies.coordination.notes import Entry
 from policies.coordination.windows import Window
 from policies.facts.history import HISTORY, History
-from policies.facts.job import fits_key
+from policies.facts.job import JOB, fits_key
 from policies.facts.recent import RECENT, Recent
 from policies.precision.misses import MISSES_KEY, Misses
 from policies.precision.record import Record, record_key
@@ -36,6 +36,7 @@ HISTORY_KEPT_SECONDS = 29 * 86400  # nobody asks for more than 28 days
 RECENT_KEPT_SECONDS = 86400
 RECORD_KEPT_SECONDS = 91 * 86400  # nobody asks for more than 90 days
 WINDOWS_KEPT_SECONDS = 14 * 86400
+_HOW_IT_GOES = JOB.sort_key("").removeprefix("JOB#")
 _TO = TypeSerializer()
 _FROM = TypeDeserializer()
 
@@ -61,8 +62,12 @@ def lease_key(cluster: str, generation: str) -> "dict[str, AttributeValueTypeDef
 
 
 def job_key(cluster: str, job: str) -> "dict[str, AttributeValueTypeDef]":
-    """Return where a job's holds lie in the fleet table."""
-    return key_of(f"CLUSTER#{cluster}", f"JOB#{fitting(job)}")
+    """Return where a job's holds lie in the fleet table.
+
+    Of a job that is called so that this would be where it is kept how another one goes, the name is not readable.
+    """
+    name = stable_id("key", job) if job.endswith(_HOW_IT_GOES) else fitting(job)
+    return key_of(f"CLUSTER#{cluster}", f"JOB#{name}")
 
 
 def budget_key(cluster: str, scope: str) -> "dict[str, AttributeValueTypeDef]":
