@@ -15,9 +15,16 @@ WITHOUT_END = 10_000
 LEAST = 40  # columns: below it a line is cut rather than broken after each word
 
 
+class _Out(Console):
+    """Standard output, whose reader may have seen enough: rich would call that a failure of ours (exit status 1)."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def terminal(*, highlight: bool = True, soft_wrap: bool = False) -> Console:
     """Return standard output."""
-    out = Console(highlight=highlight, soft_wrap=soft_wrap)
+    out = _Out(highlight=highlight, soft_wrap=soft_wrap)
     if not out.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
         out.width = WITHOUT_END
     return out

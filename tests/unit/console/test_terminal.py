@@ -1,5 +1,9 @@
 """What is printed fits the terminal, and in a pipe or a file no line is broken and no figure cut."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from rich.table import Table
 
@@ -38,3 +42,21 @@ def test_no_figure_is_cut(columns: str, monkeypatch: pytest.MonkeyPatch, capsys:
     shown = capsys.readouterr().out
     assert set(figures) <= set(shown.split())
     assert "…" not in shown
+
+
+def test_a_reader_of_a_table_who_has_seen_enough_is_told_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(BrokenPipeError):
+            terminal().print(Table("a", "b"))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def test_all_screens_print_to_this_one() -> None:
+    console = Path(__file__).parents[3] / "console"
+    own = [file for file in console.rglob("*.py") if "Console(" in file.read_text() and file.name != "terminal.py"]
+    assert [file.relative_to(console).as_posix() for file in own] == ["backtest/running.py"], "its bar is no answer"
