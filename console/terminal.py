@@ -6,20 +6,29 @@ broken and no figure cut (`relight … | grep`). It must not know what is printe
 
 import os
 import textwrap
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 
 WITHOUT_END = 10_000
+# What moves the cursor, rings, or begins a command to the terminal (ECMA-48, C0 and C1) is shown as such.
+_SHOWN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 LEAST = 40  # columns: below it a line is cut rather than broken after each word
 
 
 class _Out(Console):
-    """Standard output, whose reader may have seen enough: rich would call that a failure of ours (exit status 1)."""
+    """Standard output. A line of somebody's log must not drive the terminal of who reads it."""
 
     def on_broken_pipe(self) -> None:
+        """Let whoever started it know: rich would call it a failure of ours (exit status 1) that a reader is gone."""
         raise BrokenPipeError
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        shown = (one if one.control else Segment(one.text.translate(_SHOWN), one.style) for one in buffer)
+        return super()._render_buffer(shown)
 
 
 def terminal(*, highlight: bool = True, soft_wrap: bool = False) -> Console:

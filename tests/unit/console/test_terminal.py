@@ -1,11 +1,13 @@
 """What is printed fits the terminal, and in a pipe or a file no line is broken and no figure cut."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from rich.table import Table
+from rich.text import Text
 
 from console.terminal import LEAST, paragraph, print_figures, terminal
 
@@ -60,3 +62,25 @@ def test_all_screens_print_to_this_one() -> None:
     console = Path(__file__).parents[3] / "console"
     own = [file for file in console.rglob("*.py") if "Console(" in file.read_text() and file.name != "terminal.py"]
     assert [file.relative_to(console).as_posix() for file in own] == ["backtest/running.py"], "its bar is no answer"
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_a_line_of_a_log_drives_no_terminal(
+    is_terminal: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Shown,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    if is_terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    hostile = "a\x1b[2Jb\x1b]0;title\x07c\x9b31md\re\x00f\nsecond line"
+    table = Table("name")
+    table.add_row(Text(hostile, style="red"))
+    out = terminal(highlight=False)
+    out.print(Text(hostile, style="red"))
+    out.print(table)
+    shown = capsys.readouterr().out
+    assert not re.findall(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x7f-\x9f]", shown), "but the colours that are ours"
+    assert is_terminal == ("\x1b[31m" in shown)
+    assert "second line" in shown
+    assert shown.count("[2Jb") == 2
