@@ -25,7 +25,8 @@ def calling(what: str) -> Iterator[None]:
         yield
     except ClientError as error:
         code = error_code(error)
-        raise DependencyError(f"{what} failed: {code}: {error}.", hint=_hint(code)) from error
+        said = str(error.response.get("Error", {}).get("Message") or error).removesuffix(".")
+        raise DependencyError(f"{what} failed: {code}: {said}.", hint=_hint(code)) from error
     except BotoCoreError as error:
         raise DependencyError(f"{what} failed: {error}.", hint="It is tried again.") from error
 

@@ -79,3 +79,10 @@ def test_what_came_without_an_answer_speaks_to_a_person_too() -> None:
 
 def test_an_error_of_our_own_keeps_its_hint() -> None:
     assert advice(DependencyError("gone.", hint="Look elsewhere.")) == "Look elsewhere."
+
+
+def test_what_aws_said_is_told_once() -> None:
+    for around in (asking, calling):
+        told = raised(refused("Throttling"), around=around).message
+        assert told.count("Throttling") == 1
+        assert told.startswith("looking failed: Throttling: no")
