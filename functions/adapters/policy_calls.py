@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from types_boto3_dynamodb import DynamoDBClient
 
+    from functions.adapters.policy_items import Item
+
 PREFIX = "#call#"
 _LONGEST = 1024  # of the 2,048 bytes that DynamoDB takes as a partition key; no policy has a name of more than 64
 
@@ -25,6 +27,13 @@ _LONGEST = 1024  # of the 2,048 bytes that DynamoDB takes as a partition key; no
 def _partition(policy: str) -> str:
     """Return the partition of *policy*: somebody may have written an item under a name of any length."""
     return f"{PREFIX}{policy if len(policy.encode()) <= _LONGEST else stable_id('name', policy)}"
+
+
+def item_of(call: Call) -> Item:
+    """Return *call* as an item."""
+    at = format_time(call.at)
+    told = {"at": at, "id": call.id, "item": call.item, "by": call.by, "action": call.action, "way": call.way}
+    return {**typed(told), **key_of(_partition(call.policy), f"{at}#{call.id}#{call.item}")}
 
 
 class DynamoCalls:
@@ -37,13 +46,8 @@ class DynamoCalls:
 
     def keep(self, call: Call) -> None:
         """See the port."""
-        at = format_time(call.at)
-        item = typed(
-            {"at": at, "id": call.id, "item": call.item, "by": call.by, "action": call.action, "way": call.way}
-        )
-        key = key_of(_partition(call.policy), f"{at}#{call.id}#{call.item}")
         with calling("keeping who wrote a policy"):
-            self._client.put_item(TableName=self._table, Item={**item, **key})
+            self._client.put_item(TableName=self._table, Item=item_of(call))
 
     def of(self, policy: str) -> Sequence[Call]:
         """See the port."""

@@ -28,7 +28,7 @@ APPLICATION = "app/relight"
 """What the user agent of our own clients holds (`functions/clients.py`)."""
 
 _MOST_DEPTH = 6
-_LONGEST = 200
+_LONGEST = 100  # characters of at most four bytes: id and item stand in a sort key, which has room for 1,024
 
 
 class UnreadableError(ValueError):
@@ -46,7 +46,7 @@ class Reading:
 def read(body: str) -> Reading:
     """Return what *body* tells; without calls where nothing of a policy was written. UnreadableError."""
     try:
-        event = json.loads(body)
+        event = _writable(json.loads(body))
         detail, identity = event["detail"], event["detail"]["userIdentity"]
         told = Call(
             id=str(detail["eventID"])[:_LONGEST],
@@ -69,6 +69,11 @@ def read(body: str) -> Reading:
         if _counts(policy, item)
     ]
     return Reading(calls if keys else [told], role)
+
+
+def _writable(event: Any) -> Any:  # noqa: ANN401 - JSON of any shape
+    """Return *event* with what no UTF-8 can hold (half a surrogate pair) as question marks: no table would take it."""
+    return json.loads(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _way(detail: Mapping[str, Any]) -> Way:
