@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from functions.ports.policies import Heading, PolicyStore
 from functions.ports.triage import Telemetry
+from policies.contract.errors import DependencyError
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
@@ -23,7 +24,10 @@ LONGEST = timedelta(seconds=20)  # of the thirty that the guard has; the next ti
 def catch_up(
     store: PolicyStore, look_at: Callable[[str], None], telemetry: Telemetry, clock: Callable[[], datetime]
 ) -> None:
-    """Have every policy looked at whose item and what is in force do not agree, deleted items first."""
+    """Have every policy looked at whose item and what is in force do not agree, deleted items first.
+
+    One that the table refuses keeps none behind it from being judged; its DependencyError comes at the end.
+    """
     until = clock() + LONGEST
     listed = {heading.name: heading for heading in store.headings()}
     missed, answered = _unsettled(store, listed)
@@ -31,11 +35,17 @@ def catch_up(
         telemetry.count("PoliciesCaughtUp", len(missed))
         telemetry.warn("edits were not judged when they were made; they are now", policies=", ".join(missed[:10]))
     turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(clock())]
+    failed: DependencyError | None = None
     for name in dict.fromkeys([*missed, *turn, *answered]):
         if clock() >= until:
             telemetry.warn("not all policies could be looked at; the rest follows the next time")
-            return
-        look_at(name)
+            break
+        try:
+            look_at(name)
+        except DependencyError as error:
+            failed = failed or error
+    if failed:
+        raise failed
 
 
 def _turn_of(name: str) -> int:

@@ -4,11 +4,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from functions.guard.catching_up import LONGEST, TURNS, catch_up
 from functions.guard.guard import Guard
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
+from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
@@ -130,6 +133,21 @@ def test_a_table_full_of_junk_does_not_keep_it_from_what_matters() -> None:
     desk.takes = timedelta(seconds=1)
     assert desk.catch_up()[0] == "zz-deleted"
     assert len(desk.looked_at) == LONGEST.total_seconds()
+
+
+def test_the_one_that_the_table_refuses_each_time_keeps_none_from_being_judged_and_is_told() -> None:
+    desk = Desk()
+    for name in ("a", "b", "c"):
+        desk.put(name)
+
+    def look_at(name: str) -> None:
+        if name == "a":
+            raise DependencyError("its listing has no room.")
+        desk.look_at(name)
+
+    with pytest.raises(DependencyError, match="no room"):
+        catch_up(desk.table, look_at, desk.telemetry, desk.clock)
+    assert desk.modes() == {"b": PolicyMode.ACTIVE, "c": PolicyMode.ACTIVE}
 
 
 def test_the_one_that_breaks_the_guard_does_not_stop_the_others() -> None:
