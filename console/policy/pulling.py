@@ -36,7 +36,11 @@ def pull(policies: PolicyEditor, wish: Wish) -> int:
         wish.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         return complain(f"{wish.folder} cannot be made: {error.strerror}.")
-    sheets = {sheet.name: sheet for sheet in sheets_of(files_of([wish.folder]))}
+    sheets: dict[str, Sheet] = {}
+    for one in sheets_of(files_of([wish.folder])):
+        first = sheets.setdefault(one.name, one)
+        if first is not one:
+            return complain(f"{one.file}: {one.name} stands in {first.file} too: remove one. Nothing was written.")
     seen, known = seen_by(wish.folder), dict[str, str]()
     names = wish.names or [name for name in policies.names() if name != EVERYTHING]
     status = 0

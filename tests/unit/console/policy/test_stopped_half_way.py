@@ -143,3 +143,16 @@ def test_a_link_stays_a_link_and_a_file_keeps_who_may_read_it(tmp_path: Path) ->
     assert file.is_symlink()
     assert "priority: 9" in behind.read_text()
     assert behind.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pull_does_not_guess_which_of_two_files_is_meant(tmp_path: Path, capsys: Shown) -> None:
+    desk = Desk()
+    kim = Person(desk, tmp_path / "kim", DOCUMENT)
+    kim.push()
+    desk.in_console(priority=9)
+    file = kim.folder / f"{NAME}.yaml"
+    (kim.folder / "copy.yaml").write_bytes(file.read_bytes())
+    before = {each.name: each.read_bytes() for each in kim.folder.iterdir()}
+    assert kim.pull(force=True) == 1
+    assert f"{NAME} stands in {kim.folder}/copy.yaml too: remove one." in capsys.readouterr().err
+    assert {each.name: each.read_bytes() for each in kim.folder.iterdir()} == before
