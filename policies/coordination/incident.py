@@ -18,6 +18,7 @@ from policies.coordination.notes import Ask, Counted, Entry, Failure, FindingNot
 from policies.coordination.states import IncidentStatus
 
 MOST_NOTES = 32  # a storm of findings about one node says nothing new after these, and costs no further write
+MOST_ALIKE = 24  # and it leaves room for what is new, which a person may have to hear of
 MOST_MESSAGES = 8
 
 
@@ -88,10 +89,11 @@ class Incident(Model):
         """Whether anything in the world may have been touched."""
         return any(entry.stage == "settled" for entry in self.timeline)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether it keeps no further note."""
-        return len(self.findings) >= MOST_NOTES
+    def has_room(self, note: FindingNote) -> bool:
+        """Whether it keeps *note*: the first ones of a storm, and each that is like none of them."""
+        if len(self.findings) < MOST_ALIKE:
+            return True
+        return len(self.findings) < MOST_NOTES and all(each.subject != note.subject for each in self.findings)
 
     def knows(self, finding_id: str) -> bool:
         """Whether this finding is among its notes."""

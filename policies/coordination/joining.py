@@ -51,28 +51,25 @@ def _unmet(incident: Incident, wanted: Sequence[PlannedRung]) -> tuple[Rung, ...
 
 def _noted(incident: Incident, finding: Finding, unmet: tuple[Rung, ...], now: datetime) -> Incident:
     """Return *incident* with a note; of a storm only the first ones are kept, and until when it went on if asked."""
-    if incident.is_full:
-        return _lasting(incident, finding, now) if waits_for_approval(incident) else incident
+    note = FindingNote.of(finding)
+    if not incident.has_room(note):
+        return _lasting(incident, note, now) if waits_for_approval(incident) else incident
     after_all = not incident.status.is_open and not is_of_a_scope(incident.generation)
-    note = FindingNote.of(finding).model_copy(update={"late": finding.late or after_all})
+    note = note.model_copy(update={"late": finding.late or after_all})
     return evolve(incident, Joined(note, finding.messages, unmet), now)
 
 
-def _lasting(incident: Incident, finding: Finding, now: datetime) -> Incident:
-    """Return *incident* with the last of its notes that is like *finding* until then.
+def _lasting(incident: Incident, told: FindingNote, now: datetime) -> Incident:
+    """Return *incident* with the last of its notes that is like what was *told* until then.
 
     A person who approves is refused once the fault was not seen for long, or is over.
     """
-    notes, told = list(incident.findings), FindingNote.of(finding)
-    alike = [at for at, note in enumerate(notes) if _what(note) == _what(told)]
-    if not alike or finding.late or notes[alike[-1]].late or notes[alike[-1]].last_observed_at >= told.observed_at:
+    notes = list(incident.findings)
+    alike = [at for at, note in enumerate(notes) if note.subject == told.subject]
+    if not alike or told.late or notes[alike[-1]].late or notes[alike[-1]].last_observed_at >= told.observed_at:
         return incident
     notes[alike[-1]] = notes[alike[-1]].model_copy(update={"until": told.observed_at})
     return incident.model_copy(update={"findings": tuple(notes), "updated_at": max(incident.updated_at, now)})
-
-
-def _what(note: FindingNote) -> tuple[str, ...]:
-    return note.policy, note.kind, note.component, note.node
 
 
 def _led_by(incident: Incident, policy: PolicyPlan, rules: Rules) -> Incident:

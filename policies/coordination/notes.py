@@ -111,6 +111,11 @@ class FindingNote(Model):
         """When it was seen last."""
         return self.until or self.observed_at
 
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """What it is of: notes with the same say the same once more."""
+        return self.policy, self.kind, self.component, self.node
+
     @classmethod
     def of(cls, finding: Finding) -> "FindingNote":
         """Return the note of *finding*."""

@@ -8,7 +8,7 @@ from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, Orchestrator, PolicyMode
 from policies.coordination.decide import decide
 from policies.coordination.findings import DYING_SECONDS
-from policies.coordination.incident import MOST_NOTES, Incident
+from policies.coordination.incident import MOST_ALIKE, MOST_NOTES, Incident
 from policies.coordination.leases import release
 from policies.coordination.snapshot import Decision, Snapshot
 from policies.coordination.states import IncidentStatus
@@ -135,7 +135,7 @@ def test_a_storm_of_findings_costs_no_more_writes_than_it_has_notes() -> None:
     snapshot = after(taken(finding()))
     storm = [finding(name=f"f{number}") for number in range(100)]
     incident = only(taken(*storm, snapshot=snapshot))
-    assert len(incident.findings) == MOST_NOTES
+    assert len(incident.findings) == MOST_ALIKE
     full = Snapshot(CLUSTER, {incident.id: incident}, snapshot.leases)
     assert not taken(finding(name="one-more"), snapshot=full).incidents
 
