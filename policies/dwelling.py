@@ -19,9 +19,9 @@ from policies.dwell_details import keep, restore, room_of
 from policies.facts.snapshot import Facts
 from policies.findings import Matched, build_finding, scope_of
 from policies.lasting import told_before
+from policies.measures import Fulfilled
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
-from policies.windows import Fulfilled
 
 # What still holds is told again every ten minutes (agent/polls/reading.py): after three that never came, what was seen
 # last is old news, however alive the node is. An event of last week that arrives today justifies no act.

@@ -13,8 +13,8 @@ from policies.contract.events import Component, FaultEvent, cut_message
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import ComponentType
 from policies.facts.snapshot import NOTHING_KNOWN, Facts, told
+from policies.measures import LATENESS_MS, Fulfilled
 from policies.rulebook import Rule
-from policies.windows import LATENESS_MS, Fulfilled
 
 LONGEST_NAME = 64  # a UUID of a MIG instance has 61 characters; what is longer is junk and must not fill the state
 MOST_EVENT_IDS = MOST_MESSAGES = 8

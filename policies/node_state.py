@@ -12,8 +12,9 @@ from pydantic_core import from_json, to_json
 from policies.alike import newest_values
 from policies.contract.parts import gpu_names
 from policies.dwell import Dwell
+from policies.measures import LATENESS_MS
 from policies.sequences import Sequences
-from policies.windows import LATENESS_MS, Counter
+from policies.windows import Counter
 
 VERSION = 1
 # An agent has one. Intake opens one for each of AWS's own events, a redriven reject has its own: those hold one number.

@@ -17,9 +17,9 @@ from policies.expressions.paths import paths
 from policies.expressions.tokens import tokenise
 from policies.facts.registry import FACTS, documents_of
 from policies.lasting import KEPT_MS
+from policies.measures import LATENESS_MS, Measure
 from policies.model import Policy
 from policies.scopes import BY_PATH, WIDE
-from policies.windows import LATENESS_MS, Measure
 
 KIND, XID, PATH = "event.kind", "event.attributes.xid", "node.network_path"
 _BY_PLACE = (PATH, "neighbours.same_kind_rack", "neighbours.same_kind_switch")

@@ -8,57 +8,11 @@ the numbers of a `Measure`.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from policies.lasting import MOST_LASTING, Lasting, beginning, bounded
-from policies.occurrences import Point, first_of, firsts_of, point_of, starts_of
-
-LATENESS_MS = 15 * 60_000  # what came later than this neither fits an old window nor justifies an act by itself
-QUANTA = 4  # points kept of one occurrence
-SPARE_OCCURRENCES = 8
-KEPT_POINTS = 64  # where no occurrences are counted, of one component or node
-
-
-@dataclass(frozen=True)
-class Measure:
-    """How to count, in milliseconds. ``occurrence`` 0: the counts add up. ``distinct``: different values count.
-
-    With both, an occurrence has the value of what came first in it: who follows says nothing of the cause. ``kept``
-    points are remembered where no occurrences are counted, and ``lasting`` occurrences that last.
-    """
-
-    at_least: int
-    within: int
-    occurrence: int
-    distinct: bool = False
-    kept: int = KEPT_POINTS
-    lasting: int = MOST_LASTING
-
-    @cached_property
-    def grain(self) -> int:
-        """How much time one point may stand for."""
-        return max((self.occurrence or self.within // 4) // QUANTA, 1)
-
-    @cached_property
-    def cooling(self) -> int:
-        """How long after a fulfilled window begins another one may not begin: it would say the same again."""
-        return self.occurrence or self.within
-
-
-@dataclass(frozen=True)
-class Fulfilled:
-    """A window in which it happened often enough: its first and newest moment (ms), how often, which events.
-
-    ``firsts`` are the different values of what came first in its occurrences, where both are asked for.
-    """
-
-    start: int
-    end: int
-    count: int
-    event_ids: tuple[str, ...]
-    firsts: tuple[str, ...] = ()
+from policies.lasting import Lasting, beginning, bounded
+from policies.measures import Fulfilled, Measure, amount_of, fulfilled_of, recent_of, values_of
+from policies.occurrences import Point, first_of, point_of, starts_of
 
 
 class Counter:
@@ -169,7 +123,7 @@ class Counter:
         points = sorted([*counted, *lasting]) if lasting else counted
         starts = starts_of(points, measure.occurrence)
         begun = {one.event_id: starts[bisect_right(starts, one.first) - 1] for one in lasting}
-        recent = _recent(
+        recent = recent_of(
             starts, max([self._newest, *(one.last for one in lasting)]) if lasting else self._newest, measure
         )
         self._forget(counted, begun, recent)
@@ -183,7 +137,7 @@ class Counter:
 
     def _tell_first(self, measure: Measure) -> list[Fulfilled]:
         (one,) = self._points.values()
-        if measure.at_least > _amount((one,), measure):
+        if measure.at_least > amount_of((one,), measure):
             return []
         self._told = [one.first]
         return [Fulfilled(one.first, one.last, one.times, (one.event_id,))]
@@ -205,14 +159,14 @@ class Counter:
         while at < len(starts):
             start, at = starts[at], at + 1
             inside = points[bisect_left(firsts, start) : bisect_right(firsts, start + measure.within)]
-            if _amount(inside, measure) < measure.at_least:
+            if amount_of(inside, measure) < measure.at_least:
                 continue
             told.append(start)
             if not measure.occurrence:  # windows are told from the oldest on, and the next is not too near
                 at = bisect_left(starts, start + measure.cooling, at)
             fresh = not edited or any(start <= moment <= start + measure.within for moment in new)
             if fresh and not self._knows(start, measure, begun):
-                found.append(_fulfilled(start, inside, _values(inside, measure)))
+                found.append(fulfilled_of(start, inside, values_of(inside, measure)))
         self._told = told
         return found
 
@@ -272,34 +226,3 @@ class Counter:
         if len(self._points) == 1 and not self._loaded:
             return [*self._points.values()]
         return sorted([*self._loaded, *self._points.values()])
-
-
-def _recent(starts: list[int], newest: int, measure: Measure) -> list[int]:
-    """Return the occurrences to keep: whole ones go from the old end, so those that stay begin where they began."""
-    oldest = newest - measure.within - measure.cooling - LATENESS_MS
-    most = measure.at_least * 2 + SPARE_OCCURRENCES if measure.occurrence else measure.kept
-    return starts[bisect_left(starts, oldest) :][-most:]
-
-
-def _amount(inside: Sequence[Point], measure: Measure) -> int:
-    if measure.distinct:
-        return len({point.distinct for point in firsts_of(inside, measure.occurrence)})
-    if measure.occurrence:
-        return len(starts_of(inside, measure.occurrence))
-    return sum([point[2] for point in inside])
-
-
-def _values(inside: Sequence[Point], measure: Measure) -> tuple[str, ...]:
-    if not (measure.distinct and measure.occurrence):
-        return ()
-    return tuple(dict.fromkeys(point.distinct for point in firsts_of(inside, measure.occurrence)))
-
-
-def _fulfilled(start: int, inside: Sequence[Point], firsts: tuple[str, ...] = ()) -> Fulfilled:
-    return Fulfilled(
-        start=start,
-        end=max(point.last for point in inside),
-        count=sum(point.times for point in inside),
-        event_ids=tuple(dict.fromkeys(point.event_id for point in inside)),
-        firsts=firsts,
-    )

@@ -22,12 +22,12 @@ from policies.contract.errors import BadInputError
 from policies.coordination.incident import Incident
 from policies.evaluator import Delivery
 from policies.loader import load_stored, load_text
+from policies.measures import LATENESS_MS
 from policies.model import Policy
 from policies.moments import later
 from policies.recording.choosing import of_the_same, period_of
 from policies.recording.noted import noted
 from policies.recording.sightings import Sighting, sightings_of
-from policies.windows import LATENESS_MS
 from simulator.archive.period import read_happenings, read_records
 from simulator.archive.reading import Told
 from simulator.in_force import Revisions

@@ -13,8 +13,8 @@ from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
 from policies.coordination.storms import generation_of_scope
 from policies.coordination.windows import MOST_TELLERS, Counted, Found, Window, count, window_key
+from policies.measures import LATENESS_MS
 from policies.scopes import scope_name, stand_in
-from policies.windows import LATENESS_MS
 
 MOST_MESSAGES = MOST_EVENT_IDS = 8
 MOST_NAMES = 6  # of nodes in the first line; the window knows more

@@ -13,7 +13,8 @@ from policies.alike import MOST_VALUES
 from policies.contract.base import Model
 from policies.contract.decisions import Contribution, Contributions, WideRule
 from policies.lasting import Lasting
-from policies.windows import LATENESS_MS, Counter, Fulfilled, Measure
+from policies.measures import LATENESS_MS, Fulfilled, Measure
+from policies.windows import Counter
 
 MOST_POINTS = 256  # about 24 KiB of an item's 400
 MOST_TAKEN = 1024  # names of contributions, about 30 KiB

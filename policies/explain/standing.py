@@ -12,9 +12,10 @@ from policies.alike import with_value
 from policies.contract.decisions import WideRule
 from policies.contract.times import format_time
 from policies.coordination.windows import Window, measure_of
+from policies.measures import Measure
 from policies.node_state import NodeState
 from policies.rulebook import Rule
-from policies.windows import Counter, Measure
+from policies.windows import Counter
 
 
 @dataclass(frozen=True)

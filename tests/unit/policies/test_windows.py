@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.measures import Fulfilled, Measure
 from policies.occurrences import Point
-from policies.windows import Counter, Fulfilled, Measure
+from policies.windows import Counter
 
 SECOND, MINUTE = 1000, 60_000
 ONCE = Measure(at_least=1, within=30 * SECOND, occurrence=30 * SECOND)
