@@ -48,6 +48,7 @@ class Deed:
     outcome: str
     reason: str
     acts: tuple[Act, ...] = ()
+    times: int = 1  # how often it was found, of one that nobody acted on
 
     @property
     def result(self) -> str:
@@ -88,6 +89,7 @@ def deed_of(incident: Incident) -> Deed:
         outcome=intern(incident.outcome),
         reason=intern(incident.reason),
         acts=_acts(incident),
+        times=max((note.times for note in incident.findings), default=1),
     )
 
 

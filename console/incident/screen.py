@@ -17,6 +17,7 @@ from console.incident.standing import held, left
 from console.terminal import terminal
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import Judgement
+from policies.coordination.notes import FindingNote
 from policies.precision.acts import act_of
 
 _SHORT = 12  # of an id of 32: enough to name one
@@ -138,6 +139,7 @@ def _head(incident: Incident) -> list[tuple[str, str]]:
         ("policy", f"{policy.name}, revision {policy.revision}: {', '.join(policy.do)}"),
         ("why", policy.why),
         *(("seen", message) for message in incident.messages),
+        *(("again", _again(note)) for note in incident.findings if note.until),
         ("reason", incident.reason),
         ("outcome", incident.outcome),
         *(("judged", _judgement(each)) for each in incident.judgements),
@@ -146,6 +148,13 @@ def _head(incident: Incident) -> list[tuple[str, str]]:
         ("to come", ", ".join(document.to_come(incident))),
     ]
     return [(name, value) for name, value in told if value]
+
+
+def _again(note: FindingNote) -> str:
+    """Return how often what nobody acts on was found; a fault that waits for an approval is only known to last."""
+    often = f"{note.times} times from {note.observed_at:%Y-%m-%d %H:%M:%S} " if note.times > 1 else "seen "
+    what = " ".join(filter(None, (note.policy, note.kind, note.component)))
+    return f"{what}: {often}until {note.last_observed_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _judgement(each: Judgement) -> str:

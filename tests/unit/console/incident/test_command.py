@@ -14,7 +14,7 @@ from policies.contract.rungs import Rung
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.states import IncidentStatus
 from tests.tools.fleet_acts import Does
-from tests.tools.incidents import CLUSTER, POLICY
+from tests.tools.incidents import CLUSTER, POLICY, at, finding, findings, plan
 from tests.unit.console.incident.desk import Desk
 
 NO_CAPACITY = "cannot launch a successor: no capacity in us-east-1a"
@@ -231,3 +231,16 @@ def test_every_incident_at_every_moment_can_be_shown(moment: float, broken: Rung
         assert json.loads(json.dumps(document)) == document
         assert document["next"]
         assert incident.status is not IncidentStatus.PARKED or "incident close" in document["next"][-1]
+
+
+def test_what_nobody_acts_on_says_how_often_and_until_when(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = Desk()
+    policy = plan(mode=PolicyMode.SHADOW)
+    for number in range(90):
+        told = finding(name=f"f{number}", policy=policy, seen=at(number * 60))
+        desk.world.send(findings(told), after=number * 60 + 1)
+    desk.after(6000)
+    desk.run("show", desk.incident("i-1").id)
+    assert f"again      {POLICY} gpu.xid: 90 times from 2026-03-01 10:00:00 until 2026-03-01 11:29:00 UTC" in (
+        capsys.readouterr().out
+    )
