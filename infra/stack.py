@@ -175,6 +175,8 @@ class RelightStack(Stack):
             StateMachineArn=self.machine.state_machine_arn,
             Clusters=",".join(cluster.name for cluster in deployment.clusters),
         )
+        if self.lanes.calls:
+            outputs.tell(self, CallsQueueUrl=self.lanes.calls.queue_url)
         outputs.tell_functions(self, {name: it.function_name for name, it in self.lambdas.items()})
         outputs.tell(
             self,

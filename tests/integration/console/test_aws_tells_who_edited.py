@@ -73,6 +73,8 @@ def test_who_edited_in_the_console_is_told_and_stands_in_the_history(
     assert len(alerts) == 1
     assert f"Policy Edited: kim@example.com (SSO Admin) wrote {NAME} in AWS's console at" in alerts[0]
 
+    assert "calls-dlq" in relight("dlq", "list")[1], "what it cannot read is found where all that failed is"
+
     report = check(watched.aws.recorded_calls(), roles_of(watched.aws, STACK))
     assert [str(denied) for denied in report.denied] == []
     assert report.unknown_conditions == []
