@@ -1,0 +1,62 @@
+"""Whatever a program asks `relight` about a deployed stack, it gets one JSON document, or none and an exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.console.deployed import Deployed, Relight
+from tests.tools.envelopes import SHIPPED
+
+NAME = "capacity-expiring"
+ANSWERED: tuple[tuple[str, ...], ...] = (
+    *(("policy", "list"), ("policy", "show", NAME), ("policy", "show", NAME, "--revision", "1")),
+    *(("policy", "history", NAME), ("policy", "diff", NAME), ("policy", "diff", "FOLDER"), ("policy", "report")),
+    *(("archive", "stats"), ("archive", "pull", "PAST"), ("archive", "stats", "FOLDER")),
+    *(("incident", "list"), ("incident", "list", "--closed"), ("node", "maintenance"), ("node", "commands", "i-0abc")),
+    *(("dlq", "list"), ("dlq", "show", "rejects"), ("dlq", "redrive", "rejects", "--dry-run")),
+)
+REFUSED: tuple[tuple[str, ...], ...] = (
+    *(("policy", "show", "nobody"), ("policy", "history", "nobody"), ("policy", "show", NAME, "--revision", "99")),
+    *(("policy", "diff", "nobody"), ("policy", "explain", "--incident", "0"), ("policy", "explain", "--node", "i-0")),
+    *(("policy", "record", "0"), ("policy", "report", "--stack", "Nobody"), ("policy", "report", "--events", "FOLDER")),
+    *(("policy", "backtest", "--events", "FOLDER"), ("policy", "backtest", "--events", "s3://nobody-has-this")),
+    *(
+        ("archive", "stats", "--stack", "Nobody"),
+        ("archive", "stats", "s3://nobody-has-this"),
+        ("archive", "stats", "no"),
+    ),
+    *(
+        ("incident", "show", "0"),
+        ("incident", "close", "0", "--reason", "x", "--yes"),
+        ("incident", "list", "--cluster", "x"),
+    ),
+    *(
+        ("incident", "verdict", "0", "faulty"),
+        ("node", "maintenance", "i-0"),
+        ("node", "run", "i-0", "collect_evidence"),
+    ),
+    *(("dlq", "show", "nobody"), ("incident", "list", "--stack", "Nobody")),
+)
+
+
+def test_one_document_or_none(
+    deployed: Deployed,
+    relight: Relight,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("POLICIES_TABLE", deployed.outputs["PoliciesTable"])
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    (folder / f"{NAME}.yaml").write_text((SHIPPED / f"{NAME}.yaml").read_text())
+    assert relight("policy", "push", str(folder), "--source", "machines", "--wait", "60")[0] == 0
+    places = {"FOLDER": str(folder), "PAST": str(tmp_path / "past")}
+    for words in ANSWERED:
+        status, shown = relight(*(places.get(word, word) for word in words), "--json")
+        assert (status, bool(json.loads(shown))) == (0, True), words
+    for words in REFUSED:
+        capsys.readouterr()
+        status, shown = relight(*(places.get(word, word) for word in words), "--json")
+        assert (status in {1, 2}, shown) == (True, ""), words
