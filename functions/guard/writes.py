@@ -12,6 +12,8 @@ from typing import Any
 from functions.adapters.policy_items import untyped
 from policies.documents import fingerprint
 
+_LATEST = 100_000_000_000  # seconds since 1970: the year 5138
+
 
 @dataclass(frozen=True)
 class Write:
@@ -28,14 +30,11 @@ class Write:
 def write_of(record: Mapping[str, Any]) -> Write | None:
     """Return what *record* changed of a `live` item; None where the operator's fields stay, as in our own writes."""
     change = record["dynamodb"]
-    at = change.get("ApproximateCreationDateTime")
-    if change["Keys"]["sk"]["S"] != "live" or isinstance(at, bool) or not isinstance(at, int | float | datetime):
+    if change["Keys"]["sk"]["S"] != "live":
         return None
+    at = _moment(change.get("ApproximateCreationDateTime"))
     before, after = (_mark(change.get(image)) for image in ("OldImage", "NewImage"))
-    if before == after:
-        return None
-    moment = at.astimezone(UTC) if isinstance(at, datetime) else datetime.fromtimestamp(int(at), UTC)
-    return Write(moment.replace(microsecond=0), before, after)
+    return Write(at, before, after) if at and before != after else None
 
 
 def made_of(writes: Sequence[Write], start: str, end: str) -> Sequence[Write]:
@@ -49,11 +48,24 @@ def made_of(writes: Sequence[Write], start: str, end: str) -> Sequence[Write]:
     return writes[first : last + 1]
 
 
+def _moment(at: object) -> datetime | None:
+    """Return the stream's time in whole seconds, None for what is none: that must hold no edit up.
+
+    A table that was told a precision hands on thousandths or millionths (aws-lambda-java-libs, issue 543).
+    """
+    if isinstance(at, datetime):
+        return at.astimezone(UTC).replace(microsecond=0)
+    if isinstance(at, bool) or not isinstance(at, int | float) or not 0 < at < _LATEST * 1_000_000:
+        return None
+    seconds = next(at // unit for unit in (1, 1_000, 1_000_000) if at // unit < _LATEST)
+    return datetime.fromtimestamp(int(seconds), UTC)
+
+
 def _mark(image: Mapping[str, Any] | None) -> str:
     """Return the fingerprint of *image*, "" for none. Lambda hands bytes over as text: such an item is told by that."""
     if not image:
         return ""
     try:
         return fingerprint(untyped(image))
-    except TypeError:
+    except (TypeError, ValueError, ArithmeticError):
         return f"binary-{fingerprint({'image': str(sorted(image.items()))})}"
