@@ -13,9 +13,9 @@ from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 
+from console.saying import SHOWN
+
 WITHOUT_END = 10_000
-# What moves the cursor, rings, or begins a command to the terminal (ECMA-48, C0 and C1) is shown as such.
-_SHOWN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 LEAST = 40  # columns: below it a line is cut rather than broken after each word
 
 
@@ -27,7 +27,7 @@ class _Out(Console):
         raise BrokenPipeError
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        shown = (one if one.control else Segment(one.text.translate(_SHOWN), one.style) for one in buffer)
+        shown = (one if one.control else Segment(one.text.translate(SHOWN), one.style) for one in buffer)
         return super()._render_buffer(shown)
 
 

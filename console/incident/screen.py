@@ -14,6 +14,7 @@ from console.ago import ago
 from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
+from console.saying import say
 from console.terminal import terminal
 from policies.coordination.incident import Incident
 from policies.coordination.judgements import Judgement
@@ -37,7 +38,7 @@ class Screen:
             self._json({"incidents": [document.line_of(each) for each in incidents]})
             return
         if not incidents:
-            print("There is none." if closed else "No incident is open.")
+            say("There is none." if closed else "No incident is open.")
             return
         table = _table("incident", "status", "node", "run", "policy", "at", "changed", "why it stands so")
         for each in incidents:
@@ -76,38 +77,38 @@ class Screen:
         """Say on standard error what closing lets go and what it does not."""
         if self.as_json:
             return
-        print(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason or incident.status}", file=sys.stderr)
+        say(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason or incident.status}", file=sys.stderr)
         for title, lines in (("Closing lets go", held(incident)), ("It does not undo", left(incident))):
             if lines:
-                print("\n  ".join([f"{title}:", *lines]), file=sys.stderr)
+                say("\n  ".join([f"{title}:", *lines]), file=sys.stderr)
         if incident.status.is_running:
-            print("It is still at work: what it does in this moment ends half-way.", file=sys.stderr)
+            say("It is still at work: what it does in this moment ends half-way.", file=sys.stderr)
 
     def before_answer(self, incident: Incident) -> None:
         """Say on standard error what an approval lets it do."""
         if self.as_json:
             return
-        print(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason}", file=sys.stderr)
-        print(f"Seen: {'; '.join(incident.messages) or incident.findings[-1].kind}", file=sys.stderr)
-        print(f"It would: {' → '.join(each.rung for each in incident.rungs)}", file=sys.stderr)
+        say(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason}", file=sys.stderr)
+        say(f"Seen: {'; '.join(incident.messages) or incident.findings[-1].kind}", file=sys.stderr)
+        say(f"It would: {' → '.join(each.rung for each in incident.rungs)}", file=sys.stderr)
 
     def answered(self, incident: Incident) -> None:
         """Say what came of a person's answer."""
         if self.as_json:
             self._json({**document.line_of(incident), "approved_by": incident.approved_by or None})
         elif incident.approved_by:
-            print(f"{incident.id} goes on with attempt {incident.attempt}: approved by {incident.approved_by}.")
+            say(f"{incident.id} goes on with attempt {incident.attempt}: approved by {incident.approved_by}.")
         elif incident.status.is_open:
-            print(f"{incident.id} stays parked: {incident.timeline[-1].detail or incident.reason}", file=sys.stderr)
+            say(f"{incident.id} stays parked: {incident.timeline[-1].detail or incident.reason}", file=sys.stderr)
         else:
-            print(f"{incident.id} is closed: {incident.outcome}, {incident.reason}")
+            say(f"{incident.id} is closed: {incident.outcome}, {incident.reason}")
 
     def closed(self, incident: Incident, before: Incident) -> None:
         """Say that it is closed."""
         if self.as_json:
             self._json(document.closed_document(incident, before))
             return
-        print(f"{incident.id} is closed: {incident.reason or incident.outcome}")
+        say(f"{incident.id} is closed: {incident.reason or incident.outcome}")
 
     def judged(self, incident: Incident) -> None:
         """Say what is said of it by now, and what comes of that."""
@@ -116,12 +117,12 @@ class Screen:
             self._json({**document.line_of(incident), "judgements": said, "counts": act_of(incident) is not None})
             return
         for each in incident.judgements:
-            print(f"{incident.id[:_SHORT]} {_judgement(each)}")
+            say(f"{incident.id[:_SHORT]} {_judgement(each)}")
         if act_of(incident) is None and any(not each.policy for each in incident.judgements):
-            print("It touched no hardware, so that it counts for no precision. It is kept with the incident.")
+            say("It touched no hardware, so that it counts for no precision. It is kept with the incident.")
         told = next((entry for entry in incident.timeline if entry.stage == "distrusted"), None)
         if told:
-            print(told.detail)
+            say(told.detail)
 
     @staticmethod
     def _json(found: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from console.node.asking import told
 from console.node.maintenance import Held
+from console.saying import say
 from console.terminal import terminal
 from policies.contract.commands.command import Command, CommandRecord, CommandStatus
 from policies.contract.times import format_time
@@ -38,13 +39,13 @@ class Screen:
     def before(self, command: Command) -> None:
         """Say what is about to be asked of which node."""
         params = json.dumps(command.params) if command.params else "no parameters"
-        print(f"{command.operation} on {command.node}: {params}", file=sys.stderr)
+        say(f"{command.operation} on {command.node}: {params}", file=sys.stderr)
 
     def progress(self, record: CommandRecord) -> None:
         """Say each status once."""
         if record.status not in self._said:
             self._said.add(record.status)
-            print(f"{record.status} …", file=sys.stderr)
+            say(f"{record.status} …", file=sys.stderr)
 
     def ended(self, record: CommandRecord) -> None:
         """Print how it stands."""
@@ -52,15 +53,15 @@ class Screen:
             print(json.dumps(told(record), indent=2, sort_keys=True))
             return
         result = record.result
-        print(f"{record.status}: {result.reason}" if result and result.reason else str(record.status))
+        say(f"{record.status}: {result.reason}" if result and result.reason else str(record.status))
         if result and result.facts:
-            print(", ".join(f"{name} {value}" for name, value in result.facts.items()))
+            say(", ".join(f"{name} {value}" for name, value in result.facts.items()))
         if result and result.output:
-            print(("… " if result.truncated else "") + result.output.rstrip())
+            say(("… " if result.truncated else "") + result.output.rstrip())
         if result and result.address:
-            print(f"kept at {result.address}")
+            say(f"kept at {result.address}")
         if record.status.is_open:
-            print(f"It goes on; look again with: relight node commands {record.command.node.rpartition('/')[2]}")
+            say(f"It goes on; look again with: relight node commands {record.command.node.rpartition('/')[2]}")
 
     def list(self, records: Sequence[CommandRecord]) -> None:
         """Print one line a command, newest first."""
@@ -69,7 +70,7 @@ class Screen:
             print(json.dumps({"commands": [told(record) for record in ordered]}, indent=2, sort_keys=True))
             return
         if not ordered:
-            print("Nothing was asked of it within a week.")
+            say("Nothing was asked of it within a week.")
             return
         table = Table(box=None, pad_edge=False)
         for title in ("command", "operation", "status", "issued", "by", "incident", "why"):
@@ -92,23 +93,23 @@ class Screen:
             self._print_held(held)
             return
         assert held.now is not None
-        print(
+        say(
             f"{held.instance} {why_in_maintenance(held.now)}."
             " Nothing is done to it until then, and what has begun stops."
         )
         if held.before and held.before.by != held.now.by:
-            print(f"Before: it {why_in_maintenance(held.before)}.")
-        print(f"When you are done: relight node maintenance {held.instance} --end")
+            say(f"Before: it {why_in_maintenance(held.before)}.")
+        say(f"When you are done: relight node maintenance {held.instance} --end")
 
     def let_go(self, held: Held) -> None:
         """Say that the node is acted on again."""
         if self.as_json:
             self._print_held(held)
         elif held.before is None:
-            print(f"{held.instance} is not in maintenance.")
+            say(f"{held.instance} is not in maintenance.")
         else:
-            print(f"{held.instance} is out of maintenance: policies act on it again, from the next fault on.")
-            print(f"What was found meanwhile: relight incident list --node {held.instance} --closed")
+            say(f"{held.instance} is out of maintenance: policies act on it again, from the next fault on.")
+            say(f"What was found meanwhile: relight incident list --node {held.instance} --closed")
 
     def _print_held(self, held: Held) -> None:
         document = {"cluster": held.cluster, "node": held.instance}
@@ -129,7 +130,7 @@ class Screen:
             print(json.dumps({"maintenance": listed}, indent=2, sort_keys=True))
             return
         if not rows:
-            print("Nobody has a node in hand.")
+            say("Nobody has a node in hand.")
             return
         table = Table(box=None, pad_edge=False)
         for title in ("node", "cluster", "until", "by", "why"):

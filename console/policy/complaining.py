@@ -2,10 +2,12 @@
 
 import sys
 
+from console.saying import say
+
 FAILED = 1
 
 
 def complain(text: str, status: int = FAILED) -> int:
     """Tell the person on standard error; return *status*, the exit status."""
-    print(f"relight policy: {text}", file=sys.stderr)
+    say(f"relight policy: {text}", file=sys.stderr)
     return status

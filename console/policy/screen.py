@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from console.saying import say
 from policies.contract.times import format_time
 from policies.coordination.incident import Incident
 from policies.explain.explaining import Explained
@@ -43,7 +44,7 @@ def print_events(explained: Sequence[Explained], wanted: Wanted) -> None:
         _json({"events": [_document(each, wanted) for each in explained]})
         return
     for line in (line for each in explained for line in _lines(each, wanted)):
-        print(line)
+        say(line)
 
 
 def print_incident(told: "Told", wanted: Wanted) -> None:
@@ -56,14 +57,14 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
         of_policy = {"limits": limits, "trust": trust, "in_hand": told.in_hand}
         _json({"incident": _of_incident(incident), **of_policy, "events": events})
         return
-    print(_line(incident))
+    say(_line(incident))
     for limit in told.limits:
-        print(f"  limit         {limit}")
+        say(f"  limit         {limit}")
     if told.trust:
-        print(f"  trust         {told.trust}")
+        say(f"  trust         {told.trust}")
     if told.in_hand:
-        print(f"  its node      {told.in_hand}; nothing is done to it meanwhile")
-    print("  (what follows stands on the incident's notes and the node's state as they are now)")
+        say(f"  its node      {told.in_hand}; nothing is done to it meanwhile")
+    say("  (what follows stands on the incident's notes and the node's state as they are now)")
     print_events(told.events, wanted)
 
 
@@ -73,8 +74,8 @@ def print_node(incidents: Sequence[Incident], wanted: Wanted) -> None:
         _json({"incidents": [_of_incident(each) for each in incidents]})
         return
     for incident in incidents:
-        print(_line(incident))
-    print("Next: relight policy explain --incident ID")
+        say(_line(incident))
+    say("Next: relight policy explain --incident ID")
 
 
 def _lines(explained: Explained, wanted: Wanted) -> Iterator[str]:

@@ -1,0 +1,36 @@
+"""What others wrote is shown, and drives no terminal."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from console.main import main
+from console.saying import say
+
+Shown = pytest.CaptureFixture[str]
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+HOSTILE = "p\x1b]0;owned\x07\x1b[2Jq\x9b1m\r"
+
+
+def test_controls_are_shown_as_such_and_lines_stay_lines(capsys: Shown) -> None:
+    say(f"{HOSTILE}\tone\r\ntwo ü →")
+    shown = capsys.readouterr().out
+    assert not CONTROLS.search(shown)
+    assert shown == "p�]0;owned��[2Jq�1m�\tone\ntwo ü →\n"
+
+
+def test_what_is_explained_may_be_of_anybody(tmp_path: Path, capsys: Shown) -> None:
+    event = tmp_path / "event.json"
+    told = {"kind": "gpu.xid", "message": HOSTILE, "attributes": {"xid": 79, "process": HOSTILE}}
+    event.write_text(json.dumps(told))
+    assert main(["policy", "explain", "--event", str(event), "--all"]) == 0
+    shown = capsys.readouterr().out
+    assert "owned" in shown
+    assert not CONTROLS.search(shown)
+
+
+def test_a_name_that_was_typed_comes_back_as_text(capsys: Shown) -> None:
+    assert main(["policy", "explain", "--event", f"no/{HOSTILE}"]) == 1
+    assert not CONTROLS.search(capsys.readouterr().err)
