@@ -3,7 +3,9 @@
 It must not decide what counts as a spare or a free slot of a cluster; it only reads AWS's words.
 """
 
-from collections.abc import Collection, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ _MOST_WHY = 200
 # Availability Zone you requested", "There is no Spot capacity available …" (Auto Scaling user guide, "Troubleshoot:
 # Instance launch failure"). A used-up quota says "vCPU capacity": nothing comes then, either.
 _LACKS = "capacity"
+_NAMED = re.compile(r"sufficient ([a-z0-9][a-z0-9-]*\.[a-z0-9-]+) capacity")
 
 
 class Ec2Capacity:
@@ -50,11 +53,12 @@ class Ec2Capacity:
                 answers = list(pages.paginate(Filters=[{"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]}]))
         return [_room(each) for answer in answers for each in answer["AutoScalingGroups"]]
 
-    def warm(self, group: str) -> int:
+    def warm(self, group: str) -> Mapping[str, int]:
         """See the port."""
         with calling(f"reading the warm pool of {group}"):
             pages = self._autoscaling.get_paginator("describe_warm_pool").paginate(AutoScalingGroupName=group)
-            return sum(each["LifecycleState"] in _READY for page in pages for each in page["Instances"])
+            inside = [each for page in pages for each in page["Instances"]]
+        return Counter(each.get("InstanceType", "") for each in inside if each["LifecycleState"] in _READY)
 
     def refusal(self, group: str) -> Refusal | None:
         """See the port."""
@@ -102,20 +106,40 @@ class Ec2Capacity:
 
 def _room(described: "AutoScalingGroupTypeDef") -> Room:
     target = described.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
+    types, others = _types(described)
     return Room(
         name=described["AutoScalingGroupName"],
         wanted=described["DesiredCapacity"],
         most=described["MaxSize"],
         has_warm_pool=bool(described.get("WarmPoolConfiguration")),
         reservations=tuple(target.get("CapacityReservationIds", ())),
+        types=types,
+        others=others,
     )
+
+
+def _types(described: "AutoScalingGroupTypeDef") -> tuple[dict[str, int], bool]:
+    """Return the instance types that a group's description tells, and whether it may launch others.
+
+    The type of a group without a policy of mixed instances stands in its template, which is not asked for: it is that
+    of its instances. An override without a type leaves it to the template, or names only what an instance must have;
+    so may the template of a policy without overrides (Auto Scaling API reference, LaunchTemplateOverrides).
+    """
+    policy = described.get("MixedInstancesPolicy")
+    overrides = policy.get("LaunchTemplate", {}).get("Overrides", []) if policy else []
+    named = [each.get("InstanceType", "") for each in overrides]
+    inside = Counter(each.get("InstanceType", "") for each in described.get("Instances", ()))
+    types = {**dict.fromkeys(named, 0), **inside}
+    types.pop("", None)
+    return types, bool(policy) and (not named or "" in named)
 
 
 def _refusal(activity: "ActivityTypeDef") -> Refusal | None:
     why = activity.get("StatusMessage", "")
     if activity["StatusCode"] != "Failed" or _LACKS not in why.lower():
         return None
-    return Refusal(activity["StartTime"].astimezone(UTC), why[:_MOST_WHY])
+    named = _NAMED.search(why)
+    return Refusal(activity["StartTime"].astimezone(UTC), why[:_MOST_WHY], named[1] if named else "")
 
 
 def _reservation(described: "CapacityReservationTypeDef") -> Reservation:
@@ -127,4 +151,5 @@ def _reservation(described: "CapacityReservationTypeDef") -> Reservation:
         free=described["AvailableInstanceCount"],
         cluster=tags.get(CLUSTER_TAG, ""),
         ends_at=ends.astimezone(UTC) if ends else None,
+        instance_type=described.get("InstanceType", ""),
     )

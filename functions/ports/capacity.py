@@ -3,29 +3,36 @@
 It must not know boto3. The twin is in `functions/twins/capacity.py`.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 
 @dataclass(frozen=True)
 class Room:
-    """An Auto Scaling group: how many instances it wants and may want at ``most``, and reservations that it names."""
+    """An Auto Scaling group: how many instances it wants and may want at ``most``, and reservations that it names.
+
+    ``types`` are instance types that its description tells, those that its policy names and those of its instances,
+    with how many of these it has. Empty: nobody knows. With ``others`` it may launch further ones.
+    """
 
     name: str
     wanted: int
     most: int
     has_warm_pool: bool = False
     reservations: tuple[str, ...] = ()
+    types: Mapping[str, int] = field(default_factory=dict)
+    others: bool = False
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A launch that failed for want of capacity."""
+    """A launch that failed for want of capacity. ``instance_type`` is the one that it names, "" when it names none."""
 
     at: datetime
     why: str
+    instance_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Reservation:
     free: int
     cluster: str = ""
     ends_at: datetime | None = None
+    instance_type: str = ""
 
 
 class CapacityView(Protocol):
@@ -46,8 +54,8 @@ class CapacityView(Protocol):
         """Return the named *groups* that exist; when none is named, those that carry the tag of *cluster*."""
         ...
 
-    def warm(self, group: str) -> int:
-        """Return how many instances of the group's warm pool are ready to be taken into service."""
+    def warm(self, group: str) -> Mapping[str, int]:
+        """Return how many instances of the group's warm pool are ready to be taken into service, by type."""
         ...
 
     def refusal(self, group: str) -> Refusal | None:

@@ -2,46 +2,41 @@
 
 Decides what counts. A spare is an instance of a warm pool that has been prepared; whether a node in service stands idle
 nobody tells the sweep, so that idle ones are not among the spares. A free slot is one of a reservation of the cluster
-that goes on for long enough. A part that nobody answered leaves its members unknown. It must not ask anybody.
+that goes on for long enough. A part that nobody answered leaves its members unknown. Whose place something can take is
+`capacity_types.py`'s. It must not ask anybody.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
-from functions.ports.capacity import Refusal, Reservation, Room
-from policies.facts.capacity import Capacity
+from functions.ports.capacity import Reservation, Room
+from functions.sweep.capacity_types import Answers, kinds_of, narrowed
+from policies.facts.capacity import Available, Capacity
 
 # EC2 begins to terminate the instances of a Capacity Block 30 minutes before its end, of one of UltraServers 60 (EC2
 # user guide, "Capacity Blocks for ML"): what would be launched into it by then is of no use.
 LAST_HOUR = timedelta(hours=1)
 
 
-@dataclass
-class Answers:
-    """What was found out, None where nobody answered; ``unknown`` says why, by field of the document."""
-
-    rooms: Sequence[Room] | None = None
-    warm: int | None = None
-    refusals: Sequence[Refusal] = ()
-    reservations: Sequence[Reservation] | None = None  # of this cluster
-    unknown: dict[str, str] = field(default_factory=dict)
-
-
 def judge(answers: Answers, at: datetime) -> Capacity:
     """Return the document that *answers*, gathered *at* that moment, come to."""
-    newest = max(answers.refusals, key=lambda one: one.at, default=None)
-    reserved = answers.reservations
-    return Capacity(
-        at=at,
-        spares=answers.warm,
-        reserved=None if reserved is None else sum(each.slots for each in reserved),
-        reserved_free=None if reserved is None else sum(each.free for each in reserved if not _ends(each, at)),
-        headroom=None if answers.rooms is None else sum(max(0, each.most - each.wanted) for each in answers.rooms),
-        refused_at=newest.at if newest else None,
-        refused=newest.why if newest else "",
-        unknown=answers.unknown,
-    )
+    by_type = {kind: Available(**_sums(narrowed(answers, kind), at)) for kind in kinds_of(answers)}
+    return Capacity(at=at, unknown=answers.unknown, by_type=by_type, **_sums(answers, at))
+
+
+def _sums(answers: Answers, at: datetime) -> dict[str, Any]:
+    """Return what *answers* add up to, as fields of a document."""
+    newest = max(answers.refusals.values(), key=lambda one: one.at, default=None)
+    rooms, warm, reserved = answers.rooms, answers.warm, answers.reservations
+    return {
+        "spares": None if warm is None else sum(sum(each.values()) for each in warm.values()),
+        "reserved": None if reserved is None else sum(each.slots for each in reserved),
+        "reserved_free": None if reserved is None else sum(each.free for each in reserved if not _ends(each, at)),
+        "headroom": None if rooms is None else sum(max(0, each.most - each.wanted) for each in rooms),
+        "refused_at": newest.at if newest else None,
+        "refused": newest.why if newest else "",
+    }
 
 
 def surely_of(reservation: Reservation, cluster: str, rooms: Iterable[Room]) -> bool | None:

@@ -5,7 +5,7 @@ must not decide what the answers mean (`capacity.py` does).
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -13,7 +13,8 @@ from typing import TypeVar
 from functions.ports.capacity import CapacityView, Refusal, Reservation, Room
 from functions.ports.facts import FactKey, FactWriter
 from functions.settings import ClusterSettings
-from functions.sweep.capacity import Answers, judge, surely_of
+from functions.sweep.capacity import judge, surely_of
+from functions.sweep.capacity_types import Answers
 from policies.contract.errors import DependencyError
 from policies.facts.capacity import CAPACITY
 
@@ -88,7 +89,7 @@ class _Asking:
             rooms=rooms,
             warm=self._ask(("spares",), lambda: self._warm(rooms)),
             reservations=self._ask(("reserved_free",), lambda: self._reservations(rooms)),
-            refusals=self._ask(("refused_at",), lambda: self._refusals(rooms)) or (),
+            refusals=self._ask(("refused_at",), lambda: self._refusals(rooms)) or {},
             unknown=self._unknown,
         )
 
@@ -110,12 +111,12 @@ class _Asking:
             raise DependencyError("the cluster has no Auto Scaling group.", hint="Name or tag it (docs/deploying.md).")
         return rooms
 
-    def _warm(self, rooms: Sequence[Room]) -> int:
-        return sum(self._each(room.name, self._view.warm) for room in rooms if room.has_warm_pool)
+    def _warm(self, rooms: Sequence[Room]) -> Mapping[str, Mapping[str, int]]:
+        return {room.name: self._each(room.name, self._view.warm) for room in rooms if room.has_warm_pool}
 
-    def _refusals(self, rooms: Sequence[Room]) -> Sequence[Refusal]:
-        found = (self._each(room.name, self._view.refusal) for room in rooms)
-        return [each for each in found if each]
+    def _refusals(self, rooms: Sequence[Room]) -> Mapping[str, Refusal]:
+        found = {room.name: self._each(room.name, self._view.refusal) for room in rooms}
+        return {name: each for name, each in found.items() if each}
 
     def _reservations(self, rooms: Sequence[Room]) -> Sequence[Reservation]:
         self._in_time()

@@ -1,6 +1,6 @@
 """What a cluster could still get, in memory."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from functions.ports.capacity import Refusal, Reservation, Room
@@ -16,7 +16,7 @@ class MemoryCapacityView:
 
     groups: list[Room] = field(default_factory=list)
     of: dict[str, list[str]] = field(default_factory=dict)
-    warm_pools: dict[str, int] = field(default_factory=dict)
+    warm_pools: dict[str, Mapping[str, int]] = field(default_factory=dict)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     reserved: list[Reservation] = field(default_factory=list)
     inside: dict[str, list[str]] = field(default_factory=dict)
@@ -29,10 +29,10 @@ class MemoryCapacityView:
         wanted = groups or self.of.get(cluster, ())
         return [each for each in self.groups if each.name in wanted]
 
-    def warm(self, group: str) -> int:
+    def warm(self, group: str) -> Mapping[str, int]:
         """See the port."""
         self._ask("warm")
-        return self.warm_pools.get(group, 0)
+        return self.warm_pools.get(group, {})
 
     def refusal(self, group: str) -> Refusal | None:
         """See the port."""

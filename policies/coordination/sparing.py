@@ -1,9 +1,9 @@
 """Why a node is left as it is, whatever its policy wants: a person has it in hand, or nothing would take its place.
 
 Decides both from what was read of maintenance and capacity, and says which of that a decision needs. While a person
-works on a node nothing is done to it. A node that still serves is not given up where nothing would come for it; one
-that serves no more may go first, since its slot is free only then. What nobody knows holds nothing back. It must not
-know how an incident ends for it.
+works on a node nothing is done to it. A node that still serves is not given up where nothing would come for its type;
+one that serves no more may go first, since its slot is free only then. What nobody knows holds nothing back. It must
+not know how an incident ends for it.
 """
 
 from collections.abc import Collection, Iterator
@@ -71,7 +71,8 @@ def why_finding_rests(snapshot: Snapshot, finding: Finding, layout: Layout, now:
 def why_kept(snapshot: Snapshot, incident: Incident, now: datetime) -> str:
     """Return why the node of *incident*, which would give it up, goes on as it is; empty when it may be given up."""
     kinds = {note.kind for note in incident.findings if not note.late}
-    why = why_none(snapshot.capacity, now) if _gives_up(incident) and kinds <= STILL_SERVES else ""
+    serves = _gives_up(incident) and kinds <= STILL_SERVES
+    why = why_none(snapshot.capacity, now, incident.node.instance_type) if serves else ""
     return (
         f"the node serves still and is kept: {why}; once something can take its place, it may be given up"
         if why

@@ -61,7 +61,7 @@ class FactDocument(Generic[D]):
     and raises ValueError for anything else. ``answer`` gets None when nothing was ever written, and leaves out what is
     unknown. ``as_of`` says from when a measured document is; what is written at each change is as old as its reading.
     ``varies`` names what of an event and its node the answer depends on besides the subject, None where it depends on
-    nothing.
+    nothing. ``of_what`` says in words of what the answer is, where that is not always the subject.
     """
 
     name: str
@@ -72,6 +72,7 @@ class FactDocument(Generic[D]):
     answer: Callable[[D | None, About], Mapping[str, Scalar]]
     as_of: Callable[[D], datetime] | None = None
     varies: Callable[[FaultEvent, NodeIdentity], Hashable] | None = None
+    of_what: Callable[[D | None, About], str] | None = None
 
 
 def of_instance(_event: FaultEvent, node: NodeIdentity) -> str | None:

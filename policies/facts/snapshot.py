@@ -25,6 +25,10 @@ class Facts(Protocol):
         """Return how many seconds old the oldest of *documents* is; None when none of them was read."""
         ...
 
+    def of_what(self, member: str, event: FaultEvent, node: NodeIdentity) -> str:
+        """Return of what *member* says what it holds, in words; empty where that needs no saying, or nobody knows."""
+        ...
+
 
 class StatedFacts:
     """What somebody states, by member: an example, a test, a person who tries a policy."""
@@ -41,6 +45,10 @@ class StatedFacts:
         """See `Facts`."""
         stated = self._stated.get(AGE)
         return float(stated) if isinstance(stated, int | float) else None
+
+    def of_what(self, _member: str, _event: FaultEvent, _node: NodeIdentity) -> str:
+        """See `Facts`."""
+        return ""
 
 
 NOTHING_KNOWN = StatedFacts()
@@ -81,6 +89,12 @@ class ReadFacts:
         found = ((name, self._find(name, event, node)) for name in documents)
         ages = [(self._now - _as_of(name, one)).total_seconds() for name, one in found if one]
         return max(0.0, *ages) if ages else None
+
+    def of_what(self, member: str, event: FaultEvent, node: NodeIdentity) -> str:
+        """See `Facts`."""
+        kind = document_of(member)
+        found = self._find(kind.name, event, node) if kind and kind.of_what else None
+        return kind.of_what(found.document, About(event, node, self._now)) if kind and kind.of_what and found else ""
 
     def _find(self, name: str, event: FaultEvent, node: NodeIdentity) -> ReadDocument | None:
         subject = DOCUMENTS[name].subject(event, node)

@@ -17,6 +17,7 @@ from local.aws import backends
 from local.aws.errors import UnsupportedError
 
 _ENDED = frozenset({"terminated", "stopped"})
+_TYPE = "p5.48xlarge"
 
 
 def apply() -> None:
@@ -28,7 +29,10 @@ def apply() -> None:
 
 
 def set_all(reservations: Sequence[Mapping[str, Any]], *, region: str) -> None:
-    """Have these and no others: ``id``, ``slots``; where wanted ``cluster``, ``state``, ``ends_at``, ``instances``."""
+    """Have these and no others: ``id``, ``slots``; where wanted ``cluster``, ``state``, ``ends_at``, ``instances``.
+
+    ``type`` is the instance type, that of the fleet's nodes without it.
+    """
     backend: Any = ec2_backends[backends.ACCOUNT][region]
     backend.relight_reservations = [dict(each) for each in reservations]
     for each in reservations:
@@ -54,6 +58,7 @@ def _described(backend: Any, reservation: Mapping[str, Any]) -> dict[str, Any]:
     described = {
         "CapacityReservationId": reservation["id"],
         "State": reservation.get("state", "active"),
+        "InstanceType": reservation.get("type", _TYPE),
         "TotalInstanceCount": reservation["slots"],
         "AvailableInstanceCount": max(0, reservation["slots"] - len(inside)),
         "Tags": [{"Key": "relight:cluster", "Value": reservation["cluster"]}] if reservation.get("cluster") else [],

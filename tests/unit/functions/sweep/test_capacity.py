@@ -22,7 +22,7 @@ def view() -> MemoryCapacityView:
     """Two groups with room for five more, three warm instances, and four reservations, two of them the cluster's."""
     return MemoryCapacityView(
         groups=[Room("one", 4, 6, has_warm_pool=True), Room("two", 5, 8, reservations=("cr-named",)), Room("x", 0, 99)],
-        warm_pools={"one": 3, "two": 40},
+        warm_pools={"one": {"": 3}, "two": {"": 40}},
         reserved=[
             Reservation("cr-tagged", slots=8, free=2, cluster="a"),
             Reservation("cr-other", slots=50, free=50, cluster="b"),

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from policies.evaluator import Delivery
 from policies.explain.explaining import World, explain
 from policies.explain.verdicts import Outcome, Verdict
-from policies.facts.snapshot import StatedFacts
+from policies.facts.capacity import Available, Capacity
+from policies.facts.snapshot import ReadDocument, ReadFacts, StatedFacts
 from policies.model import Policy
 from policies.rulebook import AcceptedPolicy
-from tests.tools.envelopes import at, delivery, event, policy
+from tests.tools.envelopes import at, delivery, event, node, policy
 
 
 def only(deliveries: list[Delivery], asked: Policy | None = None, **more: Any) -> Verdict:  # noqa: ANN401 - fields of a World
@@ -53,3 +56,15 @@ def test_a_policy_that_asks_for_no_facts_tells_of_none() -> None:
     verdict = only([delivery(event())])
     assert verdict.facts is None
     assert verdict.document()["facts"] is None
+
+
+@pytest.mark.parametrize(("kind", "said"), [("p5.48xlarge", "(p5.48xlarge) is 0"), ("", "(the whole cluster) is 3")])
+def test_of_what_a_clusters_capacity_was_told_is_said(kind: str, said: str) -> None:
+    look = Capacity(at=at(0), spares=3, by_type={"p5.48xlarge": Available(spares=0)})
+    known = ReadFacts({("capacity", ""): ReadDocument(look, at(0))}, at(0))
+    asked = policy(when='event.kind == "gpu.xid" && capacity.spares >= 0')
+    whose = node().model_copy(update={"instance_type": kind})
+    told = only([delivery(event(), identity=whose)], asked, facts=known).facts
+    assert str(told) == f"facts (0 s old): capacity.spares {said}"
+    assert told
+    assert told.document()["of_what"] == {"capacity.spares": kind or "the whole cluster"}
