@@ -1,4 +1,4 @@
-"""The whole stack, deployed once into an embedded AWS, and `relight` talking to it."""
+"""The whole stack, with its trail, deployed once into an embedded AWS, and `relight` talking to it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
+from infra.synth import own_copy
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
-from local.demo.cluster import STACK, own_assembly
+from local.demo.cluster import STACK
 from tests.integration.console.deployed import ON_CALL, Deployed, Relight
+from tests.tools.trail_stack import ASSEMBLY, SETTINGS
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    assembly = own_assembly(tmp_path_factory.mktemp("app") / "cdk.out")
+    assembly = own_copy(ASSEMBLY, tmp_path_factory.mktemp("app") / "cdk.out", settings=SETTINGS)
     with EmbeddedAws(tmp_path_factory.mktemp("aws"), code_root=ROOT) as aws:
         outputs = deploy(aws, assembly=assembly, stack=STACK)
         yield Deployed(aws, outputs)
