@@ -28,15 +28,23 @@ def judge(answers: Answers, at: datetime) -> Capacity:
 def _sums(answers: Answers, at: datetime) -> dict[str, Any]:
     """Return what *answers* add up to, as fields of a document."""
     newest = max(answers.refusals.values(), key=lambda one: one.at, default=None)
-    rooms, warm, reserved = answers.rooms, answers.warm, answers.reservations
+    rooms, reserved = answers.rooms, answers.reservations
     return {
-        "spares": None if warm is None else sum(sum(each.values()) for each in warm.values()),
+        "spares": _spares(answers),
         "reserved": None if reserved is None else sum(each.slots for each in reserved),
         "reserved_free": None if reserved is None else sum(each.free for each in reserved if not _ends(each, at)),
         "headroom": None if rooms is None else sum(max(0, each.most - each.wanted) for each in rooms),
         "refused_at": newest.at if newest else None,
         "refused": newest.why if newest else "",
     }
+
+
+def _spares(answers: Answers) -> int | None:
+    """Return how many there are, None where a group of those asked gave no answer."""
+    if answers.warm is None:
+        return None
+    told = [each for each in answers.warm.values() if each is not None]
+    return sum(sum(each.values()) for each in told) if len(told) == len(answers.warm) else None
 
 
 def surely_of(reservation: Reservation, cluster: str, rooms: Iterable[Room]) -> bool | None:

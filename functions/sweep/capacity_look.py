@@ -1,16 +1,17 @@
 """The minute's look at what a cluster could still get: asks for each part, within a time, and keeps what it came to.
 
-A part that fails, or for which there is no time left, leaves its members unknown and costs nobody else anything. It
-must not decide what the answers mean (`capacity.py` does).
+A part that fails, or for which there is no time left, leaves its members unknown and costs nobody else anything; that
+of one group, the types that this may launch. It must not decide what the answers mean (`capacity.py` does).
 """
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
-from functions.ports.capacity import CapacityView, Refusal, Reservation, Room
+from functions.ports.capacity import CapacityView, Reservation, Room
 from functions.ports.facts import FactKey, FactWriter
 from functions.settings import ClusterSettings
 from functions.sweep.capacity import judge, surely_of
@@ -85,13 +86,16 @@ class _Asking:
         rooms = self._ask(("headroom", "spares", "reserved_free"), lambda: self._rooms(name, groups))
         if not rooms:
             return Answers(unknown=self._unknown)
-        return Answers(
+        pools = [room for room in rooms if room.has_warm_pool]
+        answers = Answers(
             rooms=rooms,
-            warm=self._ask(("spares",), lambda: self._warm(rooms)),
+            warm=self._by_group("spares", pools, self._view.warm),
             reservations=self._ask(("reserved_free",), lambda: self._reservations(rooms)),
-            refusals=self._ask(("refused_at",), lambda: self._refusals(rooms)) or {},
             unknown=self._unknown,
         )
+        refusals = self._by_group("refused_at", rooms, self._view.refusal)
+        answers.refusals = {name: each for name, each in refusals.items() if each}
+        return answers
 
     def _ask(self, fields: Sequence[str], question: Callable[[], T]) -> T | None:
         try:
@@ -111,12 +115,9 @@ class _Asking:
             raise DependencyError("the cluster has no Auto Scaling group.", hint="Name or tag it (docs/deploying.md).")
         return rooms
 
-    def _warm(self, rooms: Sequence[Room]) -> Mapping[str, Mapping[str, int]]:
-        return {room.name: self._each(room.name, self._view.warm) for room in rooms if room.has_warm_pool}
-
-    def _refusals(self, rooms: Sequence[Room]) -> Mapping[str, Refusal]:
-        found = {room.name: self._each(room.name, self._view.refusal) for room in rooms}
-        return {name: each for name, each in found.items() if each}
+    def _by_group(self, part: str, rooms: Sequence[Room], question: Callable[[str], T]) -> Mapping[str, T | None]:
+        """Return the answers by group; one that fails costs the groups of other types nothing."""
+        return {room.name: self._ask((part,), partial(self._each, room.name, question)) for room in rooms}
 
     def _reservations(self, rooms: Sequence[Room]) -> Sequence[Reservation]:
         self._in_time()

@@ -21,11 +21,12 @@ MOST_TYPES = 24
 class Answers:
     """What was found out, None where nobody answered; ``unknown`` says why, by field of the document.
 
-    ``warm`` is by group and type, ``refusals`` by group, ``reservations`` are the cluster's own.
+    ``warm`` is by group, of which one alone may have given no answer, and type; ``refusals`` by group, without those;
+    ``reservations`` are the cluster's own.
     """
 
     rooms: Sequence[Room] | None = None
-    warm: Mapping[str, Mapping[str, int]] | None = None
+    warm: Mapping[str, Mapping[str, int] | None] | None = None
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     reservations: Sequence[Reservation] | None = None
     unknown: dict[str, str] = field(default_factory=dict)
@@ -69,7 +70,7 @@ def _types(answers: Answers, room: Room) -> Collection[str]:
 
 
 def _warm(answers: Answers, room: Room) -> Mapping[str, int]:
-    return (answers.warm or {}).get(room.name, {})
+    return (answers.warm or {}).get(room.name) or {}
 
 
 def _is_open(answers: Answers, room: Room) -> bool:

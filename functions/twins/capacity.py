@@ -11,7 +11,7 @@ from policies.contract.errors import DependencyError
 class MemoryCapacityView:
     """``of`` is cluster -> its groups' names, ``inside`` reservation -> groups that run in it.
 
-    ``failing`` are names of calls that fail; ``asked`` are the calls that were made.
+    ``failing`` are names of calls that fail, ``warm one`` for one group alone; ``asked`` are the calls that were made.
     """
 
     groups: list[Room] = field(default_factory=list)
@@ -31,12 +31,12 @@ class MemoryCapacityView:
 
     def warm(self, group: str) -> Mapping[str, int]:
         """See the port."""
-        self._ask("warm")
+        self._ask("warm", group)
         return self.warm_pools.get(group, {})
 
     def refusal(self, group: str) -> Refusal | None:
         """See the port."""
-        self._ask("refusal")
+        self._ask("refusal", group)
         return self.refusals.get(group)
 
     def reservations(self) -> Sequence[Reservation]:
@@ -49,7 +49,7 @@ class MemoryCapacityView:
         self._ask("lived_in")
         return {each for each in reservations if {*self.inside.get(each, ())} & {*groups}}
 
-    def _ask(self, call: str) -> None:
+    def _ask(self, call: str, group: str = "") -> None:
         self.asked.append(call)
-        if call in self.failing:
+        if {call, f"{call} {group}"} & self.failing:
             raise DependencyError(f"{call} fails.", hint="Try again.")

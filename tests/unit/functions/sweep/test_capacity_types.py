@@ -111,6 +111,19 @@ def test_a_minute_asks_what_it_asked_before_types_were_told() -> None:
     assert (kept.of(P5).spares, kept.of(P4).spares) == (0, 3)
 
 
+def test_a_group_that_does_not_answer_leaves_only_the_types_that_it_may_launch_unknown() -> None:
+    ours = replace(OURS, has_warm_pool=True)
+    view = MemoryCapacityView(groups=[ours, THEIRS], warm_pools={**WARM}, refusals={"ours": REFUSED})
+    view.failing = {"warm theirs", "refusal theirs"}
+    facts = MemoryFacts()
+    CapacityLook(view, facts, lambda: NOW).look([CLUSTER], NOW)
+    found = Capacity.model_validate_json(facts.texts[FactKey("a", "capacity")])
+    assert (found.spares, found.of(P5).spares, found.of(P4).spares) == (None, 0, None)
+    assert why_none(found, NOW, P5).endswith("no sufficient capacity")
+    assert why_none(found, NOW, P4) == ""
+    assert set(found.unknown) == {"spares", "refused_at"}
+
+
 TYPES = ("p5", "p5e", "p4d", "g5")
 KINDS = st.dictionaries(st.sampled_from(TYPES), st.integers(0, 3), max_size=2)
 AGES = st.none() | st.integers(0, 59)
@@ -135,7 +148,7 @@ def clusters(draw: st.DrawFn, types: tuple[str, ...] = TYPES, prefix: str = "") 
 
 
 def launches(answers: Answers, room: Room) -> set[str]:
-    return {*room.types, *(answers.warm or {}).get(room.name, {})}
+    return {*room.types, *((answers.warm or {}).get(room.name) or {})}
 
 
 @given(clusters(), st.sampled_from(TYPES))
@@ -144,7 +157,7 @@ def test_nobody_says_that_nothing_would_come_where_a_group_of_the_type_has_a_spa
 ) -> None:
     found = judge(answers, NOW)
     ours = [each for each in answers.rooms or () if kind in launches(answers, each)]
-    spare = any(sum((answers.warm or {})[each.name].values()) for each in ours)
+    spare = any(sum(((answers.warm or {})[each.name] or {}).values()) for each in ours)
     free = any(each.free and each.instance_type == kind for each in answers.reservations or ())
     assert (kind in found.by_type) == bool(ours)
     if ours and (spare or free):
