@@ -96,9 +96,10 @@ def test_a_document_stays_small_however_many_types_there_are_and_those_with_inst
         for number in range(100)
     ]
     refusals = {each.name: Refusal(NOW, "x" * 200) for each in rooms}
-    found = looked(*rooms, OURS, THEIRS, warm=WARM, refusals=refusals)
+    warm = {**WARM, "empty": {P5E: 1}}
+    found = looked(*rooms, OURS, THEIRS, Room("empty", 0, 1), warm=warm, refusals=refusals)
     assert len(found.by_type) == MOST_TYPES
-    assert {P5, P4} <= found.by_type.keys()
+    assert {P5, P5E, P4} <= found.by_type.keys()
     assert len(found.to_json()) < 12 * 1024
 
 
