@@ -37,7 +37,7 @@ def test_nothing_of_it_is_there_by_default_and_with_it_nothing_else_changes(
 ) -> None:
     usual: Resources = template["Resources"]
     assert [name for name in usual if "Calls" in name or "Callers" in name or "Trail" in name] == []
-    changed = {name for name, it in usual.items() if own[name] != it}
+    changed = {name for name, it in usual.items() if _without_code(own[name]) != _without_code(it)}
     # What a new queue, rule, bucket and function add a line to.
     assert {name[:-8] for name in changed} == {"Dashboard", "LanesUndeliveredPolicy", "BucketsAccessLogsPolicy"}
     added = {it["Type"].removeprefix("AWS::") for name, it in own.items() if name not in usual}
@@ -54,6 +54,12 @@ def test_nothing_of_it_is_there_by_default_and_with_it_nothing_else_changes(
         "SQS::Queue",
         "SQS::QueuePolicy",
     }
+
+
+def _without_code(resource: dict[str, Any]) -> dict[str, Any]:
+    """Return *resource* without the hash of the code, which somebody may have saved between the two templates."""
+    properties = resource.get("Properties", {})
+    return {**resource, "Metadata": {}, "Properties": {k: v for k, v in properties.items() if k != "Code"}}
 
 
 def test_the_trail_records_writes_to_the_policies_table_and_nothing_else(own: Resources) -> None:
