@@ -4,44 +4,47 @@ Decides what is read and what is run, and puts the account together. It must not
 printed, or a clock.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from functions.ports.archive import ArchiveReader
 from functions.ports.policies import Head
-from policies.contract.archive import ArchivedRecord, BadLine, Happening
+from policies.contract.archive import Happening
 from policies.contract.archive_names import EVENTS, INCIDENTS, POLICIES
 from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.contract.vocabulary import Orchestrator
-from simulator import checkpoint
-from simulator.archive.period import read_happenings, read_records
+from simulator.archive.period import read_happenings
 from simulator.archive.reading import Told
 from simulator.costs import Cost, cost_of
 from simulator.deeds import Deed, Matter, compare, deed_of
 from simulator.in_force import Revisions
+from simulator.parts import WHOLE
 from simulator.recorded import Recorded
-from simulator.replay import Question, Replay
+from simulator.replay import Question
+from simulator.sides import Piece, Side, put_together, replay_part, shared_out
+from simulator.workers import Opener, replay_side_by_side
 
 Against = Literal["archive", "current"]
 Progress = Callable[[str, float], None]
 """Hears which run is under way, and the share (0 to 1) of the period that is behind it."""
-TOLD_EVERY = 2_000
-# What befell nodes before a period is told as well, and is no news of it: a count that stood at two of three, a policy
-# that has just acted, a node that was given up. The longest windows of shipped policies have a day.
-RUN_UP = timedelta(days=1)
+_AGAIN = "a policy put itself in shadow ({}), which is so in all clusters: they were told again in one process"
 _DAY = timedelta(days=1)
 _LAST_DAY = date.max - 3 * _DAY
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be found out. ``candidate`` None: the policies as they were in force at each moment."""
+    """What is to be found out. ``candidate`` None: the policies as they were in force at each moment.
+
+    ``jobs`` is how many processes may share the work; an archive of fewer than ``small`` bytes is told in one. There
+    the archive is opened by ``opener``; None: ``reader`` itself goes there, which holds no connection.
+    """
 
     reader: ArchiveReader
     address: str
@@ -52,6 +55,9 @@ class Asked:
     orchestrator: Orchestrator = Orchestrator.EKS
     time_scale: float = 1.0
     resume: Path | None = None
+    jobs: int = 1
+    small: int = 0
+    opener: Opener | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Report:
-    """Both sides of a period, and what could not be read."""
+    """Both sides of a period, and what could not be read. ``notes`` are on how it was found out, not on what."""
 
     since: datetime
     until: datetime
@@ -76,6 +82,7 @@ class Report:
     matters: Sequence[Matter]
     told: Told
     unreadable: int = 0
+    notes: Sequence[str] = field(default=(), compare=False)
 
     @property
     def new_acts(self) -> int:
@@ -128,90 +135,78 @@ def _end_of(day: date) -> datetime:
 
 
 def backtest(asked: Asked, past: Past, progress: Progress = lambda _name, _share: None) -> Report:
-    """Return both accounts of the period."""
+    """Return both accounts of the period: the same ones, whatever ``jobs`` it has.
+
+    Raises:
+        BadInputError: the archive says nothing of policies, or what is kept is of another question.
+        DependencyError: the archive cannot be reached.
+        WorkerError: a process of several is gone, killed for want of memory perhaps.
+    """
     if asked.candidate is None and not past.revisions.changes:
         raise BadInputError(
             f"{asked.address} says nothing of policies.", hint="Name some: --policies DIR (policies/shipped, say)."
         )
-    told = Told()
-    after, end = _replayed(asked, past, asked.candidate, "asked", told, progress)
+    sides = [_side(asked, past, "asked", asked.candidate)]
     if asked.against == "current":
-        before, _end = _replayed(asked, past, past.revisions.newest(), "current", Told(), progress)
-    else:
-        before = _as_it_was(past, after.nodes_of, end)
-    told.join(past.told)
+        sides.append(_side(asked, past, "current", past.revisions.newest()))
+    found, notes = _told(asked, past, sides, progress)
+    after = found["asked"]
+    before = _account(found["current"]) if "current" in found else _as_it_was(past, after)
+    after.told.join(past.told)
+    account = _account(after)
     return Report(
         past.since,
         past.until,
-        before.account,
-        after.account,
-        compare(before.account.deeds, after.account.deeds),
-        told,
+        before,
+        account,
+        compare(before.deeds, account.deeds),
+        after.told,
         past.recorded.unreadable + past.revisions.unreadable,
+        notes,
     )
 
 
-@dataclass(frozen=True)
-class _Side:
-    account: Account
-    nodes_of: Mapping[str, int]
+def _told(
+    asked: Asked, past: Past, sides: Sequence[Side], progress: Progress
+) -> tuple[Mapping[str, Piece], Sequence[str]]:
+    """Return what comes of each of *sides*, and what is to be said of how that was found out."""
+    work = shared_out(asked.reader, sides, asked.jobs, small=asked.small)
+    if work:
+        past.recorded.answers()  # once, for all of them, and what cannot be read is known here
+        pieces, again = replay_side_by_side(work, asked.opener or partial(_the_same, asked.reader), progress)
+    else:
+        pieces, again = {each.name: [_whole(asked, each, progress)] for each in sides}, []
+    return {name: put_together(mine) for name, mine in pieces.items()}, [_AGAIN.format(name) for name in again]
 
 
-def _as_it_was(past: Past, nodes_of: Mapping[str, int], end: datetime) -> _Side:
-    deeds = [deed_of(each) for each in past.recorded.incidents() if past.since <= each.opened_at < past.until]
-    return _Side(Account(deeds, cost_of(deeds, nodes_of, end)), nodes_of)
+def _whole(asked: Asked, side: Side, progress: Progress) -> Piece:
+    piece = replay_part(side, WHOLE, asked.reader, partial(progress, side.name))
+    assert piece is not None, "only parts can be worth nothing"
+    progress(side.name, 1.0)
+    return piece
 
 
-def _replayed(
-    asked: Asked, past: Past, candidate: Sequence[Head] | None, name: str, told: Told, progress: Progress
-) -> tuple[_Side, datetime]:
+def _the_same(reader: ArchiveReader) -> ArchiveReader:
+    return reader
+
+
+def _side(asked: Asked, past: Past, name: str, candidate: Sequence[Head] | None) -> Side:
     question = Question(past.revisions, past.recorded, candidate, asked.orchestrator, asked.time_scale)
-    replay = Replay(question)
     folder = asked.resume / name if asked.resume else None
-    mark = _fingerprint(asked, past, candidate)
-    begin = past.since - min(RUN_UP, past.since - datetime.min.replace(tzinfo=UTC))
-    if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:
-        _restore(told, kept)
-        begin = replay.clock or begin
-
-    def at_midnight(_day: datetime) -> None:
-        if folder:
-            checkpoint.save(replay, folder, mark, **asdict(told))
-
-    records = read_records(asked.reader, begin, past.until, told)
-    counted = _of_the_period(records, past.since, replay.nodes.counts) if begin < past.since else records
-    replay.run(_watched(counted, name, past, progress), at_midnight=at_midnight)
-    end = replay.clock or past.since
-    deeds = [deed for each in replay.finish() if (deed := deed_of(each)).opened_at >= past.since]
-    nodes_of = {job: len(instances) for job, instances in replay.nodes.runs.items()}
-    remarks = {**replay.telemetry.told, **{f"{each} is not in the archive": 1 for each in replay.in_force.missing}}
-    account = Account(
-        deeds, cost_of(deeds, nodes_of, end), replay.nodes.counts, remarks, assumed=replay.rehearsal.assumed
-    )
-    progress(name, 1.0)
-    return _Side(account, nodes_of), end
+    return Side(name, question, past.since, past.until, _fingerprint(asked, past, candidate), folder)
 
 
-def _of_the_period(
-    records: Iterator[ArchivedRecord], since: datetime, counts: Counter[str]
-) -> Iterator[ArchivedRecord]:
-    """Yield *records*, and have nothing *counts* that came before the period."""
-    before = True
-    for record in records:
-        if before and record.arrived_at >= since:
-            before = False
-            counts.clear()
-        yield record
-    if before:
-        counts.clear()
+def _account(found: Piece) -> Account:
+    nodes_of = {job: len(instances) for job, instances in found.runs.items()}
+    remarks = {**dict.fromkeys(found.on_policies, 1), **found.remarks}
+    cost = cost_of(found.deeds, nodes_of, found.end)
+    return Account(found.deeds, cost, found.counts, remarks, assumed=found.assumed)
 
 
-def _watched(records: Iterator[ArchivedRecord], name: str, past: Past, progress: Progress) -> Iterator[ArchivedRecord]:
-    whole = (past.until - past.since).total_seconds()
-    for number, record in enumerate(records):
-        if number % TOLD_EVERY == 0:
-            progress(name, max(0.0, (record.arrived_at - past.since).total_seconds() / whole))
-        yield record
+def _as_it_was(past: Past, after: Piece) -> Account:
+    nodes_of = {job: len(instances) for job, instances in after.runs.items()}
+    deeds = [deed_of(each) for each in past.recorded.incidents() if past.since <= each.opened_at < past.until]
+    return Account(deeds, cost_of(deeds, nodes_of, after.end))
 
 
 def _fingerprint(asked: Asked, past: Past, candidate: Sequence[Head] | None) -> str:
@@ -223,11 +218,3 @@ def _fingerprint(asked: Asked, past: Past, candidate: Sequence[Head] | None) -> 
     )
     period = (format_time(past.since), format_time(past.until))
     return stable_id("back-test", asked.address, *period, asked.orchestrator, asked.time_scale, *sorted(heads))
-
-
-def _restore(told: Told, kept: Mapping[str, object]) -> None:
-    for each in fields(Told):
-        if each.name == "bad":
-            told.bad = [BadLine(*one) for one in kept.get("bad", ())]  # type: ignore[attr-defined]
-        else:
-            setattr(told, each.name, kept.get(each.name, 0))

@@ -21,7 +21,7 @@ from policies.coordination.switches import SelfShadow
 from simulator.agenda import Due
 from simulator.replay import Replay
 
-FORMAT = 2
+FORMAT = 3
 _NAME = "replay.jsonl.gz"
 Line = list[Any]
 
@@ -39,13 +39,18 @@ def save(replay: Replay, folder: Path, question: str, **more: object) -> None:
     beside.replace(folder / _NAME)
 
 
+def is_kept(folder: Path) -> bool:
+    """Whether anything is kept in *folder*."""
+    return (folder / _NAME).is_file()
+
+
 def load(replay: Replay, folder: Path, question: str) -> dict[str, Any] | None:
     """Bring *replay*, which is fresh, to where it was; return what was kept with it, None when nothing was.
 
     BadInputError when it is of another question or another format, or cut off.
     """
     path = folder / _NAME
-    if not path.is_file():
+    if not is_kept(folder):
         return None
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -76,7 +81,7 @@ def _lines(replay: Replay) -> Iterator[Line]:
     nodes = replay.nodes
     yield ["counts", dict(nodes.counts)]
     yield ["tallies", replay.rehearsal.assumed, replay.coordination.undecided, replay.agenda.number]
-    yield ["remarks", dict(replay.telemetry.told), dict(replay.telemetry.counts)]
+    yield from (["remarks", about, dict(told)] for about, told in replay.telemetry.told.items())
     yield from (["node", *key, text] for key, text in nodes.states.texts())
     yield from (["touched", *key, format_time(at)] for key, at in nodes.touched.items())
     yield from (["rack", *key, rack] for key, rack in nodes.racks.items())
@@ -99,8 +104,8 @@ def _take(replay: Replay, kind: str, *parts: Any) -> None:  # noqa: ANN401, C901
         case "tallies", [assumed, undecided, number]:
             replay.rehearsal.assumed, replay.coordination.undecided = assumed, undecided
             replay.agenda.number = number
-        case "remarks", [told, counts]:
-            replay.telemetry.told, replay.telemetry.counts = Counter(told), Counter(counts)
+        case "remarks", [about, told]:
+            replay.telemetry.told[about] = Counter(told)
         case "node", [cluster, instance, text]:
             nodes.states.keep(NodeKey(cluster, instance), text)
         case "touched", [cluster, instance, at]:

@@ -11,7 +11,6 @@ from typing import Any
 from functions.coordinate.batches import Delivery
 from functions.coordinate.coordinate import Coordinator
 from functions.ports.coordination import Sizes, Switchboard
-from functions.ports.triage import Telemetry
 from functions.twins.dead_letters import MemoryDeadLetters
 from policies.contract.decisions import AnyMessage, AskMessage, SweepMessage
 from policies.contract.vocabulary import Orchestrator
@@ -19,7 +18,7 @@ from policies.coordination.rules import Rules
 from simulator.facts import ReplayFacts
 from simulator.rehearsal import BEFORE_ALL, Rehearsal
 from simulator.store import ReplayStore
-from simulator.surroundings import OneThread
+from simulator.surroundings import OneThread, Remarks
 
 # What a dead letter says beside its message; the queue's own figures mean nothing here.
 _ATTRIBUTES: Mapping[str, str] = {"MessageGroupId": "replay", "ApproximateReceiveCount": "1"}
@@ -36,18 +35,18 @@ class Coordination:
         rehearsal: Rehearsal,
         sizes: Sizes,
         switches: Switchboard,
-        telemetry: Telemetry,
+        telemetry: Remarks,
         orchestrator: Callable[[str], Orchestrator],
         time_scale: float,
     ) -> None:
         """Wire it; *orchestrator* says who runs a cluster."""
         self.store = store
         self._rehearsal = rehearsal
+        self._telemetry = telemetry
         self._orchestrator = orchestrator
         self._orchestrators: dict[str, Orchestrator] = {}
         self._letters = MemoryDeadLetters()
         self._now = BEFORE_ALL
-        self._number = 0
         self.undecided = 0
         self._coordinator = Coordinator(
             store=store,
@@ -65,20 +64,21 @@ class Coordination:
     def take(self, messages: Sequence[AnyMessage], now: datetime) -> None:
         """Have *messages*, which are of one cluster, decided together at *now*."""
         self._now = self._rehearsal.now = now
-        cluster = messages[0].cluster
+        cluster = self._telemetry.about = messages[0].cluster
         if cluster not in self._orchestrators:
             self._orchestrators[cluster] = self._orchestrator(cluster)
         for message in messages:
             if isinstance(message, AskMessage):
                 self._rehearsal.waits(message)
-        deliveries = [Delivery(self._record(), message) for message in messages]
+        deliveries = [Delivery(_record(place), message) for place, message in enumerate(messages)]
         self.undecided += len(self._coordinator.take_cluster(cluster, deliveries))
-
-    def _record(self) -> Mapping[str, Any]:
-        self._number += 1
-        return {"messageId": f"{self._number}", "attributes": _ATTRIBUTES, "body": ""}
 
     def sweep(self, now: datetime) -> None:
         """Have open incidents looked at, in the clusters that have any."""
         for cluster in self.store.running:
             self.take([SweepMessage(cluster=cluster, at=now)], now)
+
+
+def _record(place: int) -> Mapping[str, Any]:
+    """Return a record of SQS whose id says which message of its batch it is."""
+    return {"messageId": f"{place}", "attributes": _ATTRIBUTES, "body": ""}

@@ -5,8 +5,9 @@ a time, in the order in which the lanes took them. How a run of triage happened 
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from functions.ports.triage import NodeKey, Reject
 from functions.triage.adding import pack_contributions
@@ -31,13 +32,20 @@ KEPT = timedelta(days=14)  # how long the fleet table keeps a node that says not
 LATELY = timedelta(minutes=15)  # who was heard within it counts as a node of its cluster (functions/adapters/sizes.py)
 
 
+class Books(NamedTuple):
+    """What policies ask for of a cluster, and how its jobs go: what a warm worker of triage remembers of both."""
+
+    facts: FactBook
+    progress: ProgressBook
+
+
 class Nodes:
     """The nodes' states, when each was heard last, which of them speak for a run, and what was counted on the way."""
 
-    def __init__(self, facts: FactBook, progress: ProgressBook) -> None:
-        """Know no node; read *facts* that policies ask for, and note *progress* of jobs."""
-        self._facts = facts
-        self._progress = progress
+    def __init__(self, open_books: Callable[[str], Books]) -> None:
+        """Know no node. *open_books* gives a cluster its own books: what one remembers is no matter of another's."""
+        self._open_books = open_books
+        self._books: dict[str, Books] = {}
         self._beats = Heartbeats()
         self.states = States()
         self.touched: dict[NodeKey, datetime] = {}
@@ -46,6 +54,10 @@ class Nodes:
         self.racks: dict[NodeKey, str] = {}
         self.counts: Counter[str] = Counter()
         self.now: datetime | None = None
+
+    def pass_by(self, now: datetime) -> None:
+        """Note that a record arrived *now* that somebody else takes."""
+        self.now = now
 
     def take(self, archived: ArchivedRecord, rulebook: Rulebook) -> Sequence[FindingsMessage]:
         """Return what coordinate is told because of *archived*."""
@@ -73,7 +85,7 @@ class Nodes:
         own = is_sign_of_life(envelope)
         self._note(key, archived.arrived_at, _rack(envelope), own=own)
         if envelope.jobs:
-            self._progress.note({key: arrivals})
+            self._books_of(key.cluster).progress.note({key: arrivals})
         elif not envelope.events and not said.rejected:
             beat = Heartbeat(key, envelope.spool_id, envelope.first_seq, _rack(said.envelope), own)
             self._beats.learn(archived.body, beat)
@@ -95,7 +107,7 @@ class Nodes:
         if is_heartbeat and self.states.is_told(key, envelope.spool_id, envelope.first_seq):
             return ()
         asked = rulebook.asks_facts and any(map(rulebook.facts_asked, envelope.events))
-        facts = self._facts.of({key: arrivals}, rulebook, now) if asked else {}
+        facts = self._books_of(key.cluster).facts.of({key: arrivals}, rulebook, now) if asked else {}
         state = self.states.load(key)
         try:
             one = judge_node(arrivals, state, rulebook, now, facts.get(key, NOTHING_KNOWN))
@@ -131,9 +143,15 @@ class Nodes:
         placed = Counter(self.racks.get(NodeKey(cluster, name), "") for name in alive)
         return {rack: placed[rack] if rack else len(alive) for rack in racks}
 
-    def begin_day(self, now: datetime, facts: FactBook, progress: ProgressBook) -> None:
+    def _books_of(self, cluster: str) -> Books:
+        found = self._books.get(cluster)
+        if found is None:
+            found = self._books[cluster] = self._open_books(cluster)
+        return found
+
+    def begin_day(self, now: datetime) -> None:
         """Drop what the fleet table would have dropped by *now*, and go on with other books."""
-        self._facts, self._progress = facts, progress
+        self._books.clear()
         for key in [key for key, at in self.touched.items() if now - at > KEPT]:
             self.touched.pop(key)
             self.states.drop(key)

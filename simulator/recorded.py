@@ -15,7 +15,7 @@ from policies.contract.archive import Happening
 from policies.contract.decisions import CloseMessage, RungReport
 from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung, RungStatus
-from policies.coordination.approving import DENIED
+from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 from policies.coordination.notes import Entry
 from policies.coordination.states import IncidentStatus
@@ -49,6 +49,7 @@ class Recorded:
     _unread: int = 0
     _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    _answers: list[Told] | None = None
 
     @classmethod
     def of(cls, happenings: Iterable[Happening]) -> "Recorded":
@@ -112,9 +113,11 @@ class Recorded:
         return self._unread + len(self._broken)
 
     def answers(self) -> list[Told]:
-        """Return what persons answered, in the order of time."""
-        told = (one for incident in self.incidents() for one in _answers(incident))
-        return sorted(told, key=lambda one: (one.at, one.message.incident))
+        """Return what persons answered, in the order of time; found once, for all who ask."""
+        if self._answers is None:
+            told = (one for incident in self.incidents() for one in _answers(incident))
+            self._answers = sorted(told, key=lambda one: (one.at, one.message.incident))
+        return self._answers
 
 
 def _answers(incident: Incident) -> Iterator[Told]:

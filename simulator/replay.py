@@ -20,11 +20,11 @@ from simulator.agenda import Agenda
 from simulator.coordination import Coordination
 from simulator.facts import ReplayFacts
 from simulator.in_force import InForce, Revisions
-from simulator.nodes import Nodes
+from simulator.nodes import Books, Nodes
 from simulator.recorded import Recorded, Told
 from simulator.rehearsal import Rehearsal
 from simulator.store import ReplayStore
-from simulator.surroundings import Remarks
+from simulator.surroundings import About, Remarks
 
 SWEEP_EVERY = timedelta(minutes=1)  # infra/rules.py
 AFTERMATH = timedelta(days=1)  # what was begun when the records end goes on: longer than any deadline of a policy
@@ -43,17 +43,21 @@ class Question:
 
 
 class Replay:
-    """One run. ``clock`` is the virtual time, None before the first record."""
+    """One run. ``clock`` is the virtual time, None before the first record.
+
+    ``telemetry`` hears what there is to remark about clusters, ``on_policies`` what about policies in force.
+    """
 
     def __init__(self, question: Question) -> None:
         """Stand before the first record."""
         self.telemetry = Remarks()
+        self.on_policies = Remarks()
         self.clock: datetime | None = None
         self.agenda = Agenda()
         self.store = ReplayStore()
         self.facts = ReplayFacts(self.store)
-        self.nodes = Nodes(*self._books())
-        self.in_force = InForce(self.telemetry, question.revisions, question.candidate)
+        self.nodes = Nodes(self._books)
+        self.in_force = InForce(self.on_policies, question.revisions, question.candidate)
         self.rehearsal = Rehearsal(self.agenda, question.recorded, self.store.find, time_scale=question.time_scale)
         self._persons: list[Told] = list(reversed(question.recorded.answers()))
         self.coordination = Coordination(
@@ -67,11 +71,24 @@ class Replay:
             time_scale=question.time_scale,
         )
 
-    def run(self, records: Iterable[ArchivedRecord], *, at_midnight: Midnight = lambda _day: None) -> None:
-        """Take *records*, which come in their order, each once; *at_midnight* is called between two days."""
+    def run(
+        self,
+        records: Iterable[ArchivedRecord],
+        *,
+        at_midnight: Midnight = lambda _day: None,
+        is_mine: Callable[[bytes], bool] | None = None,
+    ) -> None:
+        """Take *records*, which come in their order, each once; *at_midnight* is called between two days.
+
+        Of one whose body *is_mine* does not own nothing is taken, and the time passes as if it were.
+        """
         for record in records:
             self.pass_to(record.arrived_at, at_midnight)
-            self.tell(record.arrived_at, self.nodes.take(record, self.in_force.rulebook))
+            rulebook = self.in_force.rulebook
+            if is_mine is None or is_mine(record.body):
+                self.tell(record.arrived_at, self.nodes.take(record, rulebook))
+            else:
+                self.nodes.pass_by(record.arrived_at)
 
     def tell(self, now: datetime, messages: Sequence[FindingsMessage]) -> None:
         """Have *messages* of one record decided at *now*."""
@@ -91,12 +108,12 @@ class Replay:
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if clock is not None and midnight > clock:
             self._pass(midnight)
-            self.nodes.begin_day(midnight, *self._books())
+            self.nodes.begin_day(midnight)
             at_midnight(midnight)
 
-    def _books(self) -> tuple[FactBook, ProgressBook]:
+    def _books(self, cluster: str) -> Books:
         """Return books that remember nothing: each day begins with new ones, whether it was resumed or not."""
-        return FactBook(self.facts, self.telemetry), ProgressBook(self.facts, self.facts)
+        return Books(FactBook(self.facts, About(self.telemetry, cluster)), ProgressBook(self.facts, self.facts))
 
     def catch_up(self, clock: datetime) -> None:
         """Bring what history tells up to *clock*, of a replay that was kept then: it is not kept itself."""
@@ -112,12 +129,12 @@ class Replay:
 
     def _pass(self, now: datetime) -> None:
         while (due := self._due(now)) is not None:
-            self.clock = due
+            is_new, self.clock = self.clock is None or due > self.clock, due
             self.in_force.pass_to(due)
             self._take_answers(due)
             while self.agenda.next_at is not None and self.agenda.next_at <= due:
                 self.coordination.take([self.agenda.pop().ask], due)
-            if due.second == 0 and due.microsecond == 0:
+            if is_new and due.second == 0 and due.microsecond == 0:  # once: not again for what one cluster asks then
                 self.coordination.sweep(due)
         self.clock = now
 

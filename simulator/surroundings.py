@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any, ParamSpec, TypeVar
 
-_MOST_REMARKS = 50
+_MOST_REMARKS = 50  # about one cluster
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -34,12 +34,16 @@ class OneThread(Executor):
 
 
 class Remarks:
-    """A `Telemetry` that keeps counts, and of remarks each text once with how often it was made."""
+    """A `Telemetry` that keeps counts, and of remarks each text once with how often it was made.
+
+    They are kept by what they are ``about``, a cluster: one that has much to remark takes no room of another's.
+    """
 
     def __init__(self) -> None:
         """Start with nothing told."""
         self.counts: Counter[str] = Counter()
-        self.told: Counter[str] = Counter()
+        self.told: dict[str, Counter[str]] = {}
+        self.about = ""
 
     def count(self, metric: str, value: float = 1) -> None:
         """See the port."""
@@ -51,5 +55,27 @@ class Remarks:
     def warn(self, message: str, /, **fields: Any) -> None:  # noqa: ANN401 - see the port
         """See the port."""
         text = f"{message} {fields.get('policy') or fields.get('record') or ''} {fields.get('reason', '')}".strip()
-        if text in self.told or len(self.told) < _MOST_REMARKS:
-            self.told[text] += 1
+        told = self.told.setdefault(self.about, Counter())
+        if text in told or len(told) < _MOST_REMARKS:
+            told[text] += 1
+
+
+class About:
+    """A `Telemetry` that hands on to *remarks* what is about *cluster*."""
+
+    def __init__(self, remarks: Remarks, cluster: str) -> None:
+        """Keep both."""
+        self._remarks = remarks
+        self._cluster = cluster
+
+    def count(self, metric: str, value: float = 1) -> None:
+        """See the port."""
+        self._remarks.count(metric, value)
+
+    def measure_seconds(self, metric: str, seconds: float) -> None:
+        """See `Remarks`."""
+
+    def warn(self, message: str, /, **fields: Any) -> None:  # noqa: ANN401 - see the port
+        """See the port."""
+        self._remarks.about = self._cluster
+        self._remarks.warn(message, **fields)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from functions.ports.archive import ArchiveObject, ArchiveReader
 from policies.contract.archive import ArchivedRecord, BadLine, Happening, Order, parse_happening, parse_record
-from policies.contract.archive_names import EVENTS, hour_of
+from policies.contract.archive_names import EVENTS, ObjectName, hour_of
 from policies.contract.errors import BadInputError
 from simulator.archive.merging import merge
 from simulator.archive.reading import Told
@@ -66,7 +66,7 @@ def _read(
 
     since, until = period
     sources = (
-        (one.name.first, partial(_entries, reader, one.name.key, told, parse))
+        (one.name.first, partial(_entries, reader, one.name, told, parse))
         for one in objects_of(reader, family, since, until)
     )
     for entry in merge(sources, better, repeat):
@@ -74,13 +74,15 @@ def _read(
             yield entry
 
 
-def _entries(reader: ArchiveReader, key: str, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
+def _entries(reader: ArchiveReader, name: ObjectName, told: Told, parse: Callable[[bytes], _Entry]) -> Iterator[_Entry]:
     """Yield what is in one object, in order: lines that somebody moved by fewer than `AHEAD` places are put back."""
-    told.objects += 1
+    told.open(name.first)
     before: Order | None = None
-    for order, line, entry in _put_back(_parsed(reader, key, told, parse)):
+    for order, line, entry in _put_back(_parsed(reader, name.key, told, parse)):
         if before is not None and order < before:
-            told.refuse(BadLine(key, line, "it stands far behind a later one; it is read, but may be out of order."))
+            told.refuse(
+                BadLine(name.key, line, "it stands far behind a later one; it is read, but may be out of order.")
+            )
         before = order
         yield entry
 
