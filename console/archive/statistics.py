@@ -37,12 +37,16 @@ def count(reader: ArchiveReader, days: Sequence[date], progress: Callable[[str],
 
 def _read_day(reader: ArchiveReader, day: date, counting: Counting, found: Statistics) -> DayCount:
     today, since = counting.day(day), datetime.combine(day, time.min, UTC)
-    until = later(since, _DAY)
+    until, told = later(since, _DAY), Told()
     for family in FAMILIES:
         objects = reader.list(family, day)
         today.objects += len(objects)
         today.sizes[family] += sum(one.size for one in objects)
-    told = Told()
+        for one in objects:
+            if one.name.first >= until:
+                told.refuse(
+                    BadLine(one.name.key, 0, "it begins with the calendar's last moment; nothing of it counts.")
+                )
     for record in read_records(reader, since, until, told):
         counting.take(record)
     today.repeated = told.repeated

@@ -46,7 +46,11 @@ def as_yaml(fields: Mapping[str, Any]) -> str:
     """Return the operator's *fields* as a file."""
     own = operators_fields(fields)
     text = "".join(_field(name, own[name]) for name in _keys(own, _POLICY))
-    return text if reads_as(text, own) else yaml.safe_dump(own, sort_keys=False, allow_unicode=True, width=WIDTH)
+    if reads_as(text, own):
+        return text
+    # Words that PyYAML writes as they are, it breaks lines at where they hold one of Unicode's ends of lines (U+0085).
+    forms = (yaml.safe_dump(own, sort_keys=False, allow_unicode=plain, width=WIDTH) for plain in (True, False))
+    return next((form for form in forms if reads_as(form, own)), text)
 
 
 def entry_as_yaml(value: Mapping[str, Any], indent: str) -> list[str]:

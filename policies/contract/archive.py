@@ -15,7 +15,7 @@ import base64
 import binascii
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from policies.contract.base import Model
@@ -26,6 +26,7 @@ LINE_VERSION: Final = 1
 What = Literal["incident", "act", "policy", "in_force", "switch", "shadow"]
 WHATS: Final[tuple[What, ...]] = ("incident", "act", "policy", "in_force", "switch", "shadow")
 Order = tuple[datetime, str, str]
+_LAST = datetime.max.replace(tzinfo=UTC)
 _ENVELOPE = b',"envelope":'
 # The head as `format_record` writes it, where nothing is escaped and no place is told: read three times as fast.
 _HEAD = re.compile(
@@ -138,7 +139,7 @@ def parse_record(line: bytes) -> ArchivedRecord:
             if plain is None:
                 return _record(json.loads(head + b"}"), rest[:-1])
             lane, arrived_at, name = plain.groups()
-            return ArchivedRecord(parse_time(arrived_at.decode()), lane.decode(), name.decode(), rest[:-1])
+            return ArchivedRecord(_moment(arrived_at.decode()), lane.decode(), name.decode(), rest[:-1])
         except (ValueError, KeyError, TypeError, RecursionError):
             pass  # the envelope is not the last key
     data = _load(line)
@@ -160,7 +161,7 @@ def parse_happening(line: bytes) -> Happening:
     try:
         _check_version(data)
         what = _what(data)
-        return Happening(parse_time(data["at"]), what, _text(data, "id"), data[what])
+        return Happening(_moment(data["at"]), what, _text(data, "id"), data[what])
     except (ValueError, KeyError, TypeError) as error:
         raise _unfit(error) from None
 
@@ -170,7 +171,15 @@ def _record(head: dict[str, Any], body: bytes) -> ArchivedRecord:
     place = head.get("place", ())
     if place and not (isinstance(place, list) and all(isinstance(each, str) for each in place)):
         raise TypeError("place is no list of texts")
-    return ArchivedRecord(parse_time(head["arrived_at"]), _text(head, "lane"), _text(head, "id"), body, tuple(place))
+    return ArchivedRecord(_moment(head["arrived_at"]), _text(head, "lane"), _text(head, "id"), body, tuple(place))
+
+
+def _moment(text: str) -> datetime:
+    """Return the moment in *text*; the calendar's very last is refused, since no period that is read holds its end."""
+    moment = parse_time(text)
+    if moment == _LAST:
+        raise ValueError(f"{text} is the calendar's last moment")
+    return moment
 
 
 def _what(data: dict[str, Any]) -> What:

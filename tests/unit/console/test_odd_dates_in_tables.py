@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ WORDS = (
 )
 
 
-@pytest.fixture(scope="module")
+@cache
 def past() -> list[Incident]:
     happened = [each for made in (SHADOW, ACTIVE) for each in revision(head(made), NOW - timedelta(hours=1))]
     return incidents(history(), Question(Revisions.of(happened)))
@@ -89,16 +90,15 @@ def stack(known: list[Incident]) -> tuple[Account, Parts]:
 @example(moments=[LAST, FIRST], which=2)
 @given(moments=MOMENTS, which=st.integers(0, 8))
 def test_every_command_shows_it_or_says_why_not(
-    past: list[Incident],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     moments: list[datetime],
     which: int,
 ) -> None:
-    odd = odd_one(past[which], moments)
+    odd = odd_one(past()[which], moments)
     assume(odd is not None)
     assert odd is not None
-    account, parts = stack([*past, odd])
+    account, parts = stack([*past(), odd])
     monkeypatch.setattr("console.policy.account.connect", lambda *_: account)
     monkeypatch.setattr("console.record.running.connect", lambda *_: account)
     monkeypatch.setattr("console.incident.wiring.connect", lambda *_: parts)
@@ -110,4 +110,4 @@ def test_every_command_shows_it_or_says_why_not(
             assert shown.out or shown.err
             if form and shown.out:
                 json.loads(shown.out)
-    assert main(["incident", "show", past[0].id]) == 0
+    assert main(["incident", "show", past()[0].id]) == 0

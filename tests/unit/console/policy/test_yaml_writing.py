@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from console.policy.yaml_writing import as_yaml, patched, reads_as
@@ -107,6 +107,7 @@ _VALUES = st.recursive(
 _NAMES = st.sampled_from(["name", "mode", "why", "cites", "when", "count", "do", "limits", "examples"])
 
 
+@example({"name": {"\x85": None, "k\x1f": "\ud7fc\U00018cd6"}}, {"name": {"\u2028": "\x85"}})
 @given(st.dictionaries(_NAMES, _VALUES), st.dictionaries(_NAMES, _VALUES))
 def test_whatever_is_written_reads_as_itself(first: dict[str, Any], second: dict[str, Any]) -> None:
     written = as_yaml(first)
