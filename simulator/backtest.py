@@ -198,7 +198,8 @@ def _side(asked: Asked, past: Past, name: str, candidate: Sequence[Head] | None)
 
 def _account(found: Piece) -> Account:
     nodes_of = {job: len(instances) for job, instances in found.runs.items()}
-    remarks = {**dict.fromkeys(found.on_policies, 1), **found.remarks}
+    often = sorted(found.remarks.items(), key=lambda one: (-one[1], one[0]))
+    remarks = {**dict.fromkeys(found.on_policies, 1), **dict(often)}
     cost = cost_of(found.deeds, nodes_of, found.end)
     return Account(found.deeds, cost, found.counts, remarks, assumed=found.assumed)
 

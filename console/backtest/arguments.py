@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from console.values import above_zero, moment, whole_number, writable
+from console.values import above_zero, moment, positive, whole_number, writable
 
 # Capacity Blocks, p5.48xlarge in us-east, per accelerator (aws.amazon.com/ec2/capacityblocks/pricing, end of 2024).
 GPU_HOUR_PRICE = 4.92
@@ -67,4 +67,11 @@ def add_archive(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--time-scale", type=above_zero, default=1.0, metavar="X", help="of an archive of the demo: 0.05"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="processes that replay, some 150 MB each: one for each side of a comparison, then one for each cluster;"
+        " the account is the same (default: as many as there are processors, 4 at most, and 1 for a small archive)",
     )

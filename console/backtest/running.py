@@ -8,10 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from console.archive.whereabouts import reader_of
 from console.backtest.arguments import CURRENT, RECORDED
+from console.backtest.jobs import jobs_of
 from console.backtest.screen import Shown, document, print_document, print_report
 from console.policy.files import NO_FILES, files_of
 from functions.ports.policies import Head
@@ -30,6 +32,7 @@ TOO_MANY = 1
 
 def run(args: argparse.Namespace) -> int:
     """Do what *args* ask; 1 when more would be done anew than is allowed."""
+    jobs, small = jobs_of(args.jobs)
     asked = Asked(
         reader=reader_of(args.events, args.region),
         address=args.events,
@@ -39,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
         orchestrator=Orchestrator(args.orchestrator),
         time_scale=args.time_scale,
         resume=args.resume,
+        jobs=jobs,
+        small=small,
+        opener=partial(reader_of, args.events, args.region),  # a connection is no matter of two processes
     )
     past = read_past(asked)
     asked = replace(asked, candidate=_candidate(args.policies, past))

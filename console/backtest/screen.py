@@ -111,6 +111,7 @@ def _wrong(report: Report) -> Iterator[str]:
         yield f"{unanswered} times a condition could not be answered, which is no match"
     for remark, times in list(report.after.remarks.items())[:_MOST_REMARKS]:
         yield f"{remark} ({times}×)"
+    yield from report.notes
 
 
 def document(report: Report, shown: Shown) -> dict[str, Any]:
@@ -131,6 +132,7 @@ def document(report: Report, shown: Shown) -> dict[str, Any]:
             "bad": [str(each) for each in report.told.bad],
             "unreadable_documents": report.unreadable,
         },
+        "notes": list(report.notes),
         "assumptions": [*ASSUMPTIONS, *_more(report.after)],
     }
 

@@ -14,6 +14,7 @@
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0ab --last  the same for the newest incident of a node
   relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
+  relight policy backtest --events DIR --policies my-policies/ --against current --jobs 8    side by side, the same sums
   relight policy record 4be1                  an example of what happened then, without names (--events: every event)
   relight policy record 4be1 --write FILE     tried at once, and appended to that policy's examples
   relight policy report                       what policies in shadow would have done this week, and which to arm first
@@ -180,8 +181,11 @@ def _gates(args: argparse.Namespace) -> "Sequence[Gate]":
 
 def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
     """Return how a push is rehearsed as *args* ask; RelightError when there is no such archive."""
+    from functools import partial
+
     from console.archive.whereabouts import reader_of
     from console.backtest.arguments import GPU_HOUR_PRICE
+    from console.backtest.jobs import jobs_of
     from console.policy.rehearsing import Rehearsal
     from policies.contract.vocabulary import Orchestrator
 
@@ -193,6 +197,8 @@ def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
         GPU_HOUR_PRICE,
         Orchestrator(args.orchestrator),
         args.time_scale,
+        *jobs_of(args.jobs),
+        partial(reader_of, args.backtest, args.region),
     )
 
 

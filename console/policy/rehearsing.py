@@ -19,11 +19,15 @@ from policies.contract.vocabulary import Orchestrator, PolicyMode
 from policies.moments import earlier
 from simulator.backtest import Asked, Progress, backtest, read_past
 from simulator.in_force import Revisions
+from simulator.workers import Opener
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Which archive is told again, how many ``days`` of it, and in how many incidents ``most`` it may act anew."""
+    """Which archive is told again, how many ``days`` of it, and in how many incidents ``most`` it may act anew.
+
+    ``jobs``, ``small`` and ``opener``: see `Asked`.
+    """
 
     reader: ArchiveReader
     address: str
@@ -32,6 +36,9 @@ class Rehearsal:
     price: float
     orchestrator: Orchestrator = Orchestrator.EKS
     time_scale: float = 1.0
+    jobs: int = 1
+    small: int = 0
+    opener: Opener | None = None
 
 
 def gate_of(
@@ -51,6 +58,9 @@ def gate_of(
             until=until,
             orchestrator=rehearsal.orchestrator,
             time_scale=rehearsal.time_scale,
+            jobs=rehearsal.jobs,
+            small=rehearsal.small,
+            opener=rehearsal.opener,
         )
         past = read_past(asked)
         there = [each.head for each in planned if each.head is not None]

@@ -1,7 +1,7 @@
 """A replay in parts comes to the very same as one replay of all: deeds and their order, ids, counts, costs, remarks."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from functions.ports.policies import Head
 from functions.twins.archive import MemoryArchive
 from simulator.archive.period import read_records
 from simulator.archive.reading import Told
+from simulator.coordination import Coordination
 from simulator.in_force import Revisions
 from simulator.parts import WHOLE, Part, look
 from simulator.recorded import Recorded
@@ -74,6 +75,27 @@ def test_every_document_of_coordinate_and_every_state_of_a_node_is_the_same(seed
     for whole, mine in zip(kept(WHOLE), zip(*parts, strict=True), strict=True):
         assert set().union(*mine) == whole
         assert sum(map(len, mine)) == len(whole), "nothing is told by two"
+
+
+def test_who_is_alive_is_told_by_the_clock_of_all_clusters() -> None:
+    mine = records(4)
+    late = next(each for each in mine if b'"cluster":"a"' in each.body and b'"node-of' in each.body)
+    told = [*mine, late._replace(arrived_at=mine[-1].arrived_at + timedelta(hours=1), id="late")]
+    part = Replay(Question(candidate=heads()))
+    part.run(told, is_mine=Part(0, 2, {"a": 1, "b.2": 0, "c-3": 0}).owns)
+    assert part.nodes.heard["b.2"]
+    assert part.nodes.living("b.2", {""}) == {"": 0}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_minute_is_swept_once_whatever_is_asked_in_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept: list[datetime] = []
+    monkeypatch.setattr(Coordination, "sweep", lambda _self, now: swept.append(now))
+    replay = Replay(Question(candidate=heads()))
+    replay.run(records(seed))
+    assert list(replay.finish())
+    assert swept
+    assert len(swept) == len(set(swept))
 
 
 def test_what_is_told_of_reading_is_told_once() -> None:
