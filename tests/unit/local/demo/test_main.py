@@ -59,9 +59,9 @@ def test_a_demo_that_went_well_adds_no_word(
         (["--archive", "no-such-folder/archive"], "name one in a folder that is there"),
         (["--archive", "/"], "name a new folder"),
         (["--archive", __file__], "name a new folder"),
-        (["--deadline", "0"], "30 or more"),
-        (["--deadline", "soon"], "30 or more"),
-        (["--deadline", "inf"], "30 or more"),
+        (["--deadline", "0"], "no number of seconds from 30 to 86400"),
+        (["--deadline", "soon"], "no number of seconds from 30 to 86400"),
+        (["--deadline", "inf"], "no number of seconds from 30 to 86400"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_started(
