@@ -7,6 +7,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from policies.contract.base import LARGEST_NUMBER
 from policies.contract.events import Component, FaultEvent, JobRef, Scalar, cut_message
 from policies.contract.vocabulary import Kind, Severity, Source
 
@@ -23,7 +24,7 @@ def keep(event: FaultEvent, moment: int) -> list[Any]:
     component = event.component.model_dump(mode="json", exclude_none=True) if event.component else None
     if component is not None and len(json.dumps(component)) > LARGEST_COMPONENT:
         component = {"type": component["type"]}
-    job = event.job.model_dump(mode="json", exclude_none=True) if event.job else None
+    job = _plausible(event.job.model_dump(mode="json", exclude_none=True)) if event.job else None
     message, _cut = cut_message(event.message, MESSAGE_BYTES)
     attributes = _short(event.attributes)
     return [
@@ -62,6 +63,11 @@ def restore(kept: list[Any]) -> FaultEvent:
         attributes=attributes,
         message=message,
     )
+
+
+def _plausible(job: dict[str, Any]) -> dict[str, Any]:
+    """Return *job* without numbers that have no end: a step that nobody can have reached must not fill the state."""
+    return {name: value for name, value in job.items() if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER}
 
 
 def _short(attributes: dict[str, Scalar]) -> dict[str, Scalar]:

@@ -5,12 +5,14 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic_core import to_json
 
 from policies.contract.events import Component, FaultEvent, JobRef
 from policies.contract.vocabulary import ComponentType, Kind
 from policies.evaluator import Delivery, evaluate
 from policies.node_state import MOST_DWELLS
 from policies.rulebook import Rulebook
+from policies.warm_state import WarmState
 from tests.tools.envelopes import GPU, at, delivery, event, node, policy, rules
 from tests.tools.judging import OTHER_GPU, ids, judge
 
@@ -87,7 +89,7 @@ def test_a_storm_of_conditions_is_kept_small() -> None:
                 batch * 10,
                 kind=Kind.GPU_SLOWDOWN,
                 component=part,
-                job=JobRef(id="j" * 512, checkpoint="s" * 2048),
+                job=JobRef(id="j" * 512, checkpoint="s" * 2048, rank=10**3000, step=10**4000),
                 attributes={f"name-{number}" * 20: "x" * 3000 for number in range(50)},
                 message="m" * 2000,
             )
@@ -98,6 +100,32 @@ def test_a_storm_of_conditions_is_kept_small() -> None:
     assert dropped > 0
     assert len(json.loads(state)["d"]) <= MOST_DWELLS
     assert len(state) < 150_000
+
+
+@given(
+    st.text(alphabet='a\x01"ß𝄞', min_size=1, max_size=512),
+    st.text(alphabet='a\x01"ß𝄞', max_size=2048),
+    st.integers(1, 20),
+    st.integers(0, 10**4000),
+)
+def test_what_lasts_takes_no_more_room_than_is_reckoned_with(name: str, text: str, times: int, number: int) -> None:
+    state = WarmState()
+    for seq in range(times):
+        made = event(
+            seq,
+            seq,
+            kind=Kind.GPU_SLOWDOWN,
+            component=Component(type=ComponentType.GPU, serial=name, index=number),
+            job=JobRef(id=name, checkpoint=text, step=number),
+            attributes={name: text, "n": number, "occurrence": f"{name[:60]}{seq}", "ongoing": True},
+            message=text,
+        )
+        who = node().model_copy(update={"boot_id": text})
+        evaluate([delivery(made, identity=who)], state=state, rulebook=BOOKS[0], now=at(seq))
+    (dwell,) = [state.dwell(key) for key in state.dwells]
+    reckoned = dwell.room
+    assert len(to_json(dwell.dump())) <= reckoned
+    assert len(to_json(dwell.dump())) <= dwell.room, "what was asked for takes what it takes"
 
 
 def test_one_part_that_flaps_for_a_day_is_kept_small_and_held_to_account_for_what_holds() -> None:
