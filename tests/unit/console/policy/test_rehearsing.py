@@ -29,8 +29,8 @@ def archive() -> MemoryArchive:
     return shelved(history(), {POLICIES: revision(head(REPLACE), NOW - timedelta(hours=1))})
 
 
-def gate(archive: MemoryArchive, most: int = 0, days: int = 1) -> Gate:
-    rehearsal = Rehearsal(archive, "the archive", days, most, price=1.0)
+def gate(archive: MemoryArchive, most: int = 0, days: int = 1, jobs: int = 1) -> Gate:
+    rehearsal = Rehearsal(archive, "the archive", days, most, price=1.0, jobs=jobs)
     return gate_of(rehearsal, lambda: nullcontext(lambda _name, _share: None), lambda: AFTER)
 
 
@@ -43,6 +43,11 @@ def test_what_would_act_anew_more_often_than_allowed_is_refused_with_the_number(
     assert refused.startswith("in the last 1 days it would have acted in 6 incidents")
     assert "5 are allowed" in refused
     assert gate(archive, most=6)([planned(RESTART)]) == ""
+
+
+def test_two_processes_find_the_same(archive: MemoryArchive, capsys: pytest.CaptureFixture[str]) -> None:
+    told = [(gate(archive, jobs=jobs)([planned(RESTART)]), capsys.readouterr().out) for jobs in (1, 2)]
+    assert told[0] == told[1]
 
 
 def test_in_shadow_it_acts_in_none(archive: MemoryArchive) -> None:
@@ -100,3 +105,4 @@ def test_the_rehearsal_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
     assert (asked.address, asked.days, asked.most, asked.time_scale) == (str(tmp_path), 14, 3, 0.05)
     assert asked.orchestrator is Orchestrator.SAGEMAKER
     assert command.rehearsal_of(parser.parse_args(words)).orchestrator is Orchestrator.EKS
+    assert command.rehearsal_of(parser.parse_args([*words, "--jobs", "2"])).jobs == 2
