@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 
+from policies.durations import parse_duration
+
 MOST_DAYS = 3660  # ten years: ten times as long as anything is kept unless a stack says otherwise
 MOST = 1_000_000_000
 MOST_SECONDS = 86_400.0
@@ -48,6 +50,21 @@ def seconds_from(least: float) -> Callable[[str], float]:
 
 
 seconds = seconds_from(0)
+
+
+def span(least: float, most: float) -> Callable[[str], float]:
+    """Return what reads a span of time (``12h``) from *least* to *most* seconds, or 0; as seconds."""
+
+    def read(text: str) -> float:
+        try:
+            found = 0.0 if text.strip() == "0" else parse_duration(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        if found and not least <= found <= most:
+            raise argparse.ArgumentTypeError(f"{_cut(text)!r} is not from {least / 60:g}m to {most / 86400:g}d, nor 0")
+        return found
+
+    return read
 
 
 def above_zero(text: str) -> float:

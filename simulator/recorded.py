@@ -122,10 +122,28 @@ class Recorded:
 
 def _answers(incident: Incident) -> Iterator[Told]:
     for entry in incident.timeline:
+        if entry.stage == "closed" and incident.status is IncidentStatus.CLOSED:
+            yield from (_denials(incident, entry.at) if incident.denials else _ending(incident, entry))
+            return  # what comes behind says for how long it was denied
         if entry.stage in {"approved", "not_approved"}:
             yield Told(entry.at, _approval(incident, entry.detail, approved=True))
-        elif entry.stage == "closed" and incident.status is IncidentStatus.CLOSED:
-            yield from _ending(incident, entry)
+
+
+def _denials(incident: Incident, ended: datetime) -> Iterator[Told]:
+    """Yield each no with the time for which it was said; the first was taken when the incident *ended*."""
+    for each in incident.denials:
+        yield Told(
+            max(each.at, ended),
+            ApproveMessage(
+                cluster=incident.cluster,
+                incident=incident.id,
+                by=each.by,
+                reason=each.why,
+                approved=False,
+                at=each.at,
+                for_seconds=(each.until - each.at).total_seconds(),
+            ),
+        )
 
 
 def _ending(incident: Incident, entry: Entry) -> Iterator[Told]:

@@ -4,7 +4,8 @@
   relight incident list --closed --node i-0abc  the whole history of one instance
   relight incident show 4be1                    one incident: timeline, facts, why it stands so, what you do next
   relight incident approve 4be1                 let a policy act that asks first
-  relight incident deny 4be1 --reason "a test"  or not: it closes, nothing is touched
+  relight incident deny 4be1 --reason "a test" --for 12h  or not: it closes, and nobody is asked again for so long
+  relight incident deny 4be1 --reason "it is over" --for 0  ask again from now on
   relight incident close 4be1 --reason "fixed"  let its node, its run and its budgets go
   relight incident verdict 4be1 healthy --why "it passed every test"  how its hardware was (faulty; unknown takes back)
   relight incident verdict 4be1 missed --policy NAME                  who ought to have found it before
@@ -19,13 +20,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from console.stack_commands import agrees, common_options, told
-from console.values import seconds
+from console.values import seconds, span
 
 if TYPE_CHECKING:
     from console.incident.parts import Parts
     from console.incident.screen import Screen
 
 _WAIT = 100.0
+_LEAST, _MOST = 60.0, 7 * 86400.0  # a no is no edit of the policy
 _FAILED, _ASKED_WRONGLY = 1, 2
 
 
@@ -46,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for verb in (show, approve, deny, close, verdict):
         verb.add_argument("id", metavar="ID", help="the incident's id; its first characters do")
     approve.add_argument("--reason", default="", help="why, for whoever looks later")
-    deny.add_argument("--reason", required=True, type=_text, help="why not")
+    deny.add_argument("--reason", "--why", required=True, type=_text, help="why not")
+    kept = "for how long it holds, 1m to 7d (4h); 0: not at all, or no more"
+    deny.add_argument("--for", dest="ahead", type=span(_LEAST, _MOST), metavar="TIME", help=kept)
     close.add_argument("--reason", required=True, type=_text, help="what you found and did")
     words = ["faulty", "healthy", "missed", "unknown"]
     verdict.add_argument("verdict", choices=words, help="how its hardware was; missed: by --policy; unknown takes back")
@@ -88,18 +92,21 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
 
 
 def _answer(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
-    from console.incident.approving import Answering, answer
+    from console.incident.approving import Answering, answer, asked, is_refused
     from console.incident.finding import find_one
-    from policies.coordination.approving import waits_for_approval
+    from policies.coordination.approving import may_be_denied, waits_for_approval
 
     approved = args.verb == "approve"
-    incident = find_one(parts, args.id, args.days)
-    if waits_for_approval(incident):
+    ahead: float | None = None if approved else args.ahead
+    found = find_one(parts, args.id, args.days)
+    incident = found if approved else asked(parts, found)
+    anew = not approved and may_be_denied(incident) and (ahead is not None or not is_refused(incident, screen.now))
+    if anew or waits_for_approval(incident):
         screen.before_answer(incident)
         if not (args.yes or agrees("Approve it?" if approved else "Deny it?")):
             print("relight incident: nothing was sent.", file=sys.stderr)
             return _FAILED
-        incident = answer(parts, incident, Answering(approved, args.by, args.reason, args.wait))
+        incident = answer(parts, incident, Answering(approved, args.by, args.reason, args.wait, ahead))
     elif not (incident.approved_by if approved else incident.outcome == "denied"):
         print(f"relight incident: {incident.id} waits for no approval: it is {incident.status}.", file=sys.stderr)
         return _FAILED

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from console.incident.standing import is_given_up, is_isolated, is_run_stopped, may_be_given_up, may_be_stopping
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import RECORDED, Orchestrator
+from policies.coordination.approving import waits_for_approval
+from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 
@@ -38,6 +40,11 @@ _LOOK: tuple[tuple[str, str], ...] = (
     ("somebody else", "Two incidents want one node: look at both."),
 )
 
+_DENIED = (
+    "A person said no: `relight incident deny {incident} --for 0 --reason WHY` has the next finding ask again,"
+    " `--for 12h` says anew for how long nobody is asked."
+)
+
 
 def next_steps(incident: Incident) -> Sequence[str]:
     """Return the steps in their order; at least one."""
@@ -45,6 +52,9 @@ def next_steps(incident: Incident) -> Sequence[str]:
         return list(_parked(incident))
     if incident.status is IncidentStatus.CLOSED:
         recorded = incident.outcome == RECORDED
+        denied = incident.id if incident.denials else incident.facts.get(DENIED) if recorded else None
+        if isinstance(denied, str):
+            return [_DENIED.format(incident=denied[:12])]
         return ["Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
@@ -53,7 +63,8 @@ def next_steps(incident: Incident) -> Sequence[str]:
 
 
 def _parked(incident: Incident) -> Iterator[str]:
-    yield next((look for piece, look in _LOOK if piece in incident.reason), "Read the reason above.").format(
+    pieces = "approval" if waits_for_approval(incident) else incident.reason  # what a person said may hold any of them
+    yield next((look for piece, look in _LOOK if piece in pieces), "Read the reason above.").format(
         checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…",
         incident=incident.id[:12],
     )

@@ -4,22 +4,27 @@ It must not print.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from console.incident.parts import IncidentError, Parts
 from console.incident.telling import DOES_NO_HARM, WAIT_SECONDS, tell
 from policies.contract.restraints import ApproveMessage
+from policies.contract.vocabulary import RECORDED
 from policies.coordination.approving import waits_for_approval
+from policies.coordination.denials import knows
+from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 
 
 @dataclass(frozen=True)
 class Answering:
-    """Who answers what and why, and how long coordinate is waited for."""
+    """Who answers what and why, for how many seconds a no holds (None: as usual), how long coordinate is waited for."""
 
     approved: bool
     by: str
     reason: str = ""
     wait_seconds: float = WAIT_SECONDS
+    for_seconds: float | None = None
 
 
 def answer(parts: Parts, incident: Incident, answering: Answering) -> Incident:
@@ -30,17 +35,36 @@ def answer(parts: Parts, incident: Incident, answering: Answering) -> Incident:
         by=answering.by.strip(),
         reason=answering.reason.strip(),
         approved=answering.approved,
+        at=parts.clock(),
+        for_seconds=answering.for_seconds,
+        seen=incident.version,
     )
+    waits = waits_for_approval(incident)
     late = IncidentError(
         f"coordinate has not taken the answer on {incident.id} after {answering.wait_seconds:g} s.", hint=DOES_NO_HARM
     )
     return tell(
         parts,
         message,
-        lambda found: not waits_for_approval(found) or _refused(found, incident),
+        lambda found: _answered(found, incident) if waits else knows(found.denials, message),
         wait_seconds=answering.wait_seconds,
         otherwise=late,
     )
+
+
+def asked(parts: Parts, incident: Incident) -> Incident:
+    """Return the incident that a no to *incident* is about: what is recorded for a no has nothing to refuse itself."""
+    denied = incident.facts.get(DENIED) if incident.outcome == RECORDED else None
+    return (parts.incidents.load(denied) if isinstance(denied, str) else None) or incident
+
+
+def is_refused(incident: Incident, now: datetime) -> bool:
+    """Whether a no to *incident* holds: the same no again changes nothing then."""
+    return bool(incident.denials) and now < incident.denials[-1].until
+
+
+def _answered(found: Incident, before: Incident) -> bool:
+    return not waits_for_approval(found) or _refused(found, before)
 
 
 def _refused(found: Incident, before: Incident) -> bool:

@@ -9,6 +9,7 @@ from console.incident.standing import held, left
 from policies.contract.rungs import Rung
 from policies.contract.times import format_time
 from policies.contract.vocabulary import RECORDED
+from policies.coordination.denying import asking
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 
@@ -52,6 +53,8 @@ def whole(incident: Incident) -> dict[str, Any]:
         "facts": dict(facts(incident)),
         "refused": list(refused(incident)),
         "holds": list(held(incident)),
+        "denied_until": denied_until(incident),
+        "denials": [each.model_dump(mode="json", exclude={"id"}) for each in incident.denials],
         "judgements": [each.model_dump(mode="json", exclude_defaults=True) for each in incident.judgements],
         "next": list(next_steps(incident)),
     }
@@ -60,6 +63,18 @@ def whole(incident: Incident) -> dict[str, Any]:
 def is_recorded(incident: Incident) -> bool:
     """Whether nobody ever acted on it, so that it never had an execution to look at."""
     return incident.status is IncidentStatus.CLOSED and incident.outcome == RECORDED and incident.fence == 0
+
+
+def denied_until(incident: Incident) -> str | None:
+    """Return until when nobody is asked again for what was denied; None where nothing was, or for no time."""
+    last = incident.denials[-1] if incident.denials else None
+    return format_time(last.until) if last and last.at < last.until else None
+
+
+def asked_about(incident: Incident) -> Sequence[str]:
+    """Return what of it a person says yes or no to, each once: what the policies that ask have seen."""
+    notes = [note for note in incident.findings if note.policy in asking(incident)]
+    return list(dict.fromkeys(" ".join(filter(None, (each.policy, each.kind, each.component))) for each in notes))
 
 
 def timeline(incident: Incident) -> Sequence[tuple[float, Any]]:

@@ -91,11 +91,13 @@ class Screen:
         say(f"{incident.id[:_SHORT]} {incident.node.name}: {incident.reason}", file=sys.stderr)
         say(f"Seen: {'; '.join(incident.messages) or incident.findings[-1].kind}", file=sys.stderr)
         say(f"It would: {' → '.join(each.rung for each in incident.rungs)}", file=sys.stderr)
+        say(f"An answer is about: {'; '.join(document.asked_about(incident))}", file=sys.stderr)
 
     def answered(self, incident: Incident) -> None:
         """Say what came of a person's answer."""
         if self.as_json:
-            self._json({**document.line_of(incident), "approved_by": incident.approved_by or None})
+            said = {"approved_by": incident.approved_by or None, "denied_until": document.denied_until(incident)}
+            self._json({**document.line_of(incident), **said})
         elif incident.approved_by:
             say(f"{incident.id} goes on with attempt {incident.attempt}: approved by {incident.approved_by}.")
         elif incident.status.is_open:

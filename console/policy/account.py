@@ -18,6 +18,7 @@ from functions.ports.facts import FactReader
 from functions.ports.policies import PolicyHeads
 from functions.ports.triage import NodeKey, NodeStates
 from policies.contract.vocabulary import PolicyMode
+from policies.coordination.denying import standing_of
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
 from policies.coordination.notes import FindingNote
@@ -64,7 +65,7 @@ class Told:
     """One incident, its events (newest first) as each policy sees them, and where its limits stand.
 
     ``in_hand`` says who has its node in hand now, and why; empty when nobody has. ``trust`` is how far its policy is
-    trusted.
+    trusted. ``denied`` says who wants nothing done for it, and until when; empty when nobody does.
     """
 
     incident: Incident
@@ -72,6 +73,7 @@ class Told:
     limits: Sequence[LimitStanding]
     in_hand: str = ""
     trust: TrustStanding | None = None
+    denied: str = ""
 
 
 def explain_incident(account: Account, wanted: str, days: int) -> Told:
@@ -100,6 +102,7 @@ def _told(account: Account, incident: Incident) -> Told:
         budgets=frozenset(limits_of(incident)),
         windows=_windows(accepted, incident),
         records=frozenset({incident.policy.name}),
+        leases=frozenset({incident.generation}),
     )
     counted = account.budgets.read(incident.cluster, keys)
     explained = [
@@ -108,7 +111,8 @@ def _told(account: Account, incident: Incident) -> Told:
     limits = limit_standings(incident, counted.budgets, now)
     in_hand = why_in_hand(account.facts, incident.node, now)
     trust = trust_standing(incident, counted.records.get(incident.policy.name), world.switches, now)
-    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand, trust)
+    denied = standing_of(counted.leases.get(incident.generation), incident, now)
+    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand, trust, denied)
 
 
 def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozenset[str]:

@@ -54,7 +54,7 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
         limits = [each.document() for each in told.limits]
         events = [_document(each, wanted) for each in told.events]
         trust = told.trust.document() if told.trust else None
-        of_policy = {"limits": limits, "trust": trust, "in_hand": told.in_hand}
+        of_policy = {"limits": limits, "trust": trust, "in_hand": told.in_hand, "denied": told.denied}
         _json({"incident": _of_incident(incident), **of_policy, "events": events})
         return
     say(_line(incident))
@@ -64,6 +64,8 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
         say(f"  trust         {told.trust}")
     if told.in_hand:
         say(f"  its node      {told.in_hand}; nothing is done to it meanwhile")
+    if told.denied:
+        say(f"  nobody acts   {told.denied}")
     say("  (what follows stands on the incident's notes and the node's state as they are now)")
     print_events(told.events, wanted)
 

@@ -5,11 +5,13 @@ It must not know when any of it applies (`policies/schedules.py`, `policies/coor
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from policies.contract.base import Model
 from policies.contract.identifiers import stable_id
 from policies.contract.times import Moment
+
+LONGEST_DENIED_SECONDS = 7 * 86400.0  # what is refused for longer is for an edit of the policy to say
 
 
 class Pace(Model):
@@ -50,7 +52,11 @@ class Cancellation(Model):
 
 
 class ApproveMessage(Model):
-    """A person's answer to a policy that asks before it acts: it may, or (``approved`` false) it may not."""
+    """A person's answer to a policy that asks before it acts: it may, or (``approved`` false) it may not.
+
+    A no holds ``for_seconds`` from ``at`` on, when it was said; one of 0 ends what holds. ``seen`` is the version of
+    the incident that the person looked at. Those of before have none of the three: the usual time, all that is seen.
+    """
 
     schema_version: Literal[1] = 1
     type: Literal["approve"] = "approve"
@@ -59,11 +65,15 @@ class ApproveMessage(Model):
     by: str
     reason: str = ""
     approved: bool = True
+    at: Moment | None = None
+    for_seconds: float | None = Field(default=None, ge=0, le=LONGEST_DENIED_SECONDS)
+    seen: int | None = None
 
     @property
     def deduplication_id(self) -> str:
         """Return the same id for the same answer."""
-        return stable_id("approve", self.incident, self.by, self.reason, self.approved)
+        more = () if self.at is None else (self.at, self.for_seconds)
+        return stable_id("approve", self.incident, self.by, self.reason, self.approved, *more)
 
 
 VerdictWord = Literal["faulty", "healthy", "missed", "unknown"]

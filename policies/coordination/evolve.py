@@ -14,6 +14,7 @@ from policies.coordination.happenings import (
     BecameResumer,
     CalledOff,
     Closed,
+    DeniedAgain,
     Escalated,
     Faltered,
     Happening,
@@ -83,7 +84,7 @@ def _changes(incident: Incident, happening: Happening) -> dict[str, Any]:
             changes = _replanned(incident, happening)
         case Restarted() | Approved():
             changes = {"attempt": incident.attempt + 1, "falters": 0}
-        case Parked(reason):
+        case Parked(reason) | DeniedAgain(reason):
             changes = {"reason": reason}
         case Closed(outcome, reason):
             changes = {"reason": reason, "outcome": outcome}

@@ -12,6 +12,7 @@ from policies.contract.times import add_seconds
 from policies.coordination.about_runs import generation_of_run, is_about_the_run, who_has_the_run
 from policies.coordination.blaming import blame, renew
 from policies.coordination.contributing import Heard, generations_of, hear
+from policies.coordination.denying import is_unasked
 from policies.coordination.endings import take_from
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.joining import join
@@ -115,7 +116,7 @@ def _is_history(lease: Lease, finding: Finding) -> bool:
 
     A node that was given up and still speaks long after lives on, stopped and started again by a person perhaps.
     """
-    if lease.released_at is None or tells_of_a_storm(lease):
+    if lease.released_at is None or tells_of_a_storm(lease) or is_unasked(lease, finding):
         return False
     ends = add_seconds(lease.released_at, DYING_SECONDS if lease.outcome == "replaced" else 0.0)
     return finding.observed_at <= ends

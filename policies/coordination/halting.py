@@ -1,14 +1,15 @@
 """What becomes of an open incident that may not act any more.
 
-Its policy was turned off or set to shadow, everything was stopped, or a person has its node in hand. Who touched
-nothing yet is called off. Who acted stops before its next rung that takes something away, and a person is paged; the
-rungs that only bring the run back go on, so that no run stays down for a switch. It must not read policies.
+Its policy was turned off or set to shadow, everything was stopped, a person has its node in hand or said no. Who
+touched nothing yet is called off. Who acted stops before its next rung that takes something away, and a person is
+paged; the rungs that only bring the run back go on, so that no run stays down for a switch. It must not read policies.
 """
 
 from datetime import datetime
 
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import RECORDED
+from policies.coordination.denying import why_all_denied
 from policies.coordination.endings import happen, let_all_go, owns_lease, park
 from policies.coordination.happenings import CalledOff
 from policies.coordination.incident import Incident
@@ -25,8 +26,11 @@ def why_not(work: Working, incident: Incident, now: datetime) -> str:
     """Return why the incident may not act now, empty when it may."""
     begun = incident.acted or is_noted(work, incident)
     switched = work.switches.why_not(incident.policy.name, begun=begun) or _why_left_alone(work, incident, now)
-    if switched or begun or permits(incident.policy.schedule, now):
+    if switched or begun:
         return switched
+    denied = why_all_denied(work, incident, now)
+    if denied or permits(incident.policy.schedule, now):
+        return denied
     return f"policy {incident.policy.name} is outside its schedule"
 
 

@@ -184,6 +184,16 @@ class NotApproved:
 
 
 @dataclass(frozen=True)
+class DeniedAgain:
+    """A person said of an incident that was denied how long that holds."""
+
+    reason: str
+
+    def line(self, now: datetime) -> Line:
+        return Line("not_approved", now, self.reason, "notify")
+
+
+@dataclass(frozen=True)
 class Judged:
     """A person said what it was; ``judgements`` are all that were said by now."""
 
@@ -252,6 +262,7 @@ Happening = (
     | Parked
     | Approved
     | NotApproved
+    | DeniedAgain
     | Judged
     | Distrusted
     | Eased

@@ -13,6 +13,7 @@ from policies.contract.events import JobRef
 from policies.contract.identifiers import stable_id
 from policies.contract.rungs import Rung
 from policies.contract.times import Moment
+from policies.coordination.denials import Denial
 from policies.coordination.judgements import Judgement
 from policies.coordination.notes import Ask, Counted, Entry, Failure, FindingNote, PlannedRung
 from policies.coordination.states import IncidentStatus
@@ -65,6 +66,7 @@ class Incident(Model):
     approve_until: Moment | None = None  # until when a person's approval counts, of a policy that asks first
     approved_by: str = ""
     failures: tuple[Failure, ...] = ()  # of rungs, at most a few: each ends a plan or turns to a ladder
+    denials: tuple[Denial, ...] = ()  # what persons refused, and until when; the last one counts
     judgements: tuple[Judgement, ...] = ()  # what persons said of it afterwards
     reason: str = ""  # why it parked or closed, for people
     outcome: str = ""  # replaced | recovered | recorded | merged | cleared | denied, once closed

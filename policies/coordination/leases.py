@@ -9,6 +9,7 @@ from typing import NamedTuple
 from policies.contract.base import Model
 from policies.contract.restraints import Cancellation
 from policies.contract.times import Moment, add_seconds
+from policies.coordination.denials import Refusal
 
 # Past the incident's deadline the sweep parks it; a lease outlives the deadline so that the sweep gets there first.
 GRACE_SECONDS = 900.0
@@ -33,6 +34,7 @@ class Lease(Model):
     """Who may act on one node generation, and under which ``fence``. ``outcome`` says how it was left.
 
     ``told`` names the incidents in which decisions that nobody acted on were recorded; they never held it.
+    ``refusals`` say what a person wants nobody to do here, and until when.
     """
 
     cluster: str
@@ -45,6 +47,7 @@ class Lease(Model):
     released_at: Moment | None = None
     cancelled: tuple[Cancellation, ...] = ()  # what took reasons away, the newest of each policy and part
     told: tuple[Told, ...] = ()  # the latest last
+    refusals: tuple[Refusal, ...] = ()
     version: int = 1
 
     def held_by(self, incident: str, fence: int, now: datetime) -> bool:
@@ -62,6 +65,7 @@ def acquire(lease: Lease | None, *, cluster: str, generation: str, incident: str
         expires_at=add_seconds(until, GRACE_SECONDS),
         cancelled=lease.cancelled if lease else (),
         told=lease.told if lease else (),
+        refusals=lease.refusals if lease else (),
         version=lease.version if lease else 1,
     )
 

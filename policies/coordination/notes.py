@@ -47,7 +47,7 @@ Stage = Literal[
     "eased",  # the reason of a finding is gone
     "parked",
     "approved",  # a person let a policy act that asks first
-    "not_approved",  # a person did, and it counts no more
+    "not_approved",  # a person did, and it counts no more; of a denied one: for how long a person did not
     "judged",  # a person says how the hardware was, or whose miss it is
     "distrusted",  # what is known of it put its policy in shadow
 ]
@@ -103,6 +103,7 @@ class FindingNote(Model):
     attributes: dict[str, Scalar] = {}
     facts: dict[str, Scalar] = {}
     node: str = ""  # the instance that it was seen on
+    job: str | None = None  # the run that it was about, empty: none; notes of before do not tell
     times: int = 1
     until: Moment | None = None  # None: seen once
 
@@ -134,6 +135,7 @@ class FindingNote(Model):
             attributes=brief_attributes(finding.attributes, MOST_ATTRIBUTES),
             facts=brief_attributes(finding.facts, MOST_ATTRIBUTES),
             node=finding.node.instance_id,
+            job=finding.job.id if finding.job else "",
         )
 
 

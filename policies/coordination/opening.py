@@ -9,6 +9,7 @@ from policies.contract.decisions import Finding
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination import leases, repeats
+from policies.coordination.denying import DENIED, refusal_of, why_denied
 from policies.coordination.evolve import bear, write_line
 from policies.coordination.happenings import Line, Opened, Recorded
 from policies.coordination.holds import expect
@@ -59,7 +60,7 @@ def _record(work: Working, finding: Finding, layout: Layout, held: str, rules: R
     if before is None:
         alert = "notify" if held or not permits(finding.policy.schedule, now) else _alert(finding)
         recorded = Recorded(why_nobody_acts(finding, layout, held, now), alert)
-        incident = bear(_draft(finding, layout, rules, now), recorded, now)
+        incident = bear(_denied(work, _draft(finding, layout, rules, now), finding, why, now), recorded, now)
         work.incidents[incident.id] = incident
         repeats.remember(work, finding, why, incident, now)
         return
@@ -68,6 +69,12 @@ def _record(work: Working, finding: Finding, layout: Layout, held: str, rules: R
         work.retold[before.id] = before
     else:
         work.incidents[before.id] = counted
+
+
+def _denied(work: Working, draft: Incident, finding: Finding, why: str, now: datetime) -> Incident:
+    """Return *draft* with which incident was denied, if that is why nobody acts."""
+    refusal = refusal_of(work, finding, now) if repeats.is_denied(why) else None
+    return draft.model_copy(update={"facts": {DENIED: refusal.incident}}) if refusal else draft
 
 
 def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
@@ -81,9 +88,9 @@ def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
 
 
 def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> str:
-    """Return what holds back whoever would act on *finding*: a switch, or a person who has its node in hand."""
-    switched = work.switches.why_not(finding.policy.name)
-    return switched or why_finding_rests(work.snapshot, finding, layout, now)
+    """Return what holds back whoever would act on *finding*: a switch, or a person with the node in hand, or a no."""
+    switched = work.switches.why_not(finding.policy.name) or why_finding_rests(work.snapshot, finding, layout, now)
+    return switched or (why_denied(work, finding, now) if layout.acts else "")
 
 
 def why_nobody_acts(finding: Finding, layout: Layout, held: str, now: datetime) -> str:

@@ -13,6 +13,7 @@ from policies.contract.decisions import Finding
 from policies.contract.identifiers import stable_id
 from policies.coordination import leases
 from policies.coordination.about_runs import generation_of_run, is_of_a_run
+from policies.coordination.denials import DENIED_BY
 from policies.coordination.incident import MOST_MESSAGES, Incident
 from policies.coordination.leases import Lease, Told
 from policies.coordination.notes import Counted
@@ -60,7 +61,12 @@ def one_more_of(work: Working, finding: Finding, why: str) -> Incident | None:
     """Return the incident that *finding*, on which nobody acts for that reason, is one more of; None: of none."""
     sort = _sort(finding, why)
     mine = (work.incidents.get(one.incident) for one in _mine(work, finding) if one.sort == sort)
-    return next((each for each in mine if each and _goes_on(each, finding)), None)
+    return next((each for each in mine if each and (is_denied(why) or _goes_on(each, finding))), None)
+
+
+def is_denied(why: str) -> bool:
+    """Whether nobody acts since a person said no: all that comes while that holds is one incident, told once."""
+    return why.startswith(DENIED_BY)
 
 
 def remember(work: Working, finding: Finding, why: str, incident: Incident, now: datetime) -> None:
@@ -143,4 +149,5 @@ def _subject(finding: Finding, generation: str) -> str:
 
 def _sort(finding: Finding, why: str) -> str:
     """Return what was decided: by which revision, in which mode, why nobody acts, and whether it was old news."""
-    return stable_id(finding.policy.revision, finding.policy.mode, why, finding.late)[:_LETTERS]
+    late = finding.late and not is_denied(why)
+    return stable_id(finding.policy.revision, finding.policy.mode, why, late)[:_LETTERS]

@@ -14,6 +14,7 @@ from policies.coordination.happenings import (
     BecameResumer,
     CalledOff,
     Closed,
+    DeniedAgain,
     Distrusted,
     Eased,
     Escalated,
@@ -88,7 +89,7 @@ _TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]]
         Closed: _S.CLOSED,
     },
     _S.PARKED: {Eased: _S.PARKED, Approved: _S.SETTLING, NotApproved: _S.PARKED, Closed: _S.CLOSED},
-    _S.CLOSED: {},
+    _S.CLOSED: {DeniedAgain: _S.CLOSED},
 }
 TABLE: Mapping[IncidentStatus | None, Mapping[type[Happening], IncidentStatus]] = {
     status: moves if status is None else {**dict.fromkeys(_AT_ANY_TIME, status), **moves}

@@ -24,10 +24,13 @@ class Sending:
 
     world: World
     deaf: bool = False
+    plain: bool = False  # coordinate knows only what it knew before a no had a time
     sent: list[CloseMessage | ApproveMessage | VerdictMessage] = field(default_factory=list)
 
     def send(self, message: CloseMessage | ApproveMessage | VerdictMessage, at: datetime) -> None:
         self.sent.append(message)
+        if self.plain and isinstance(message, ApproveMessage):
+            message = message.model_copy(update={"at": None, "for_seconds": 0.0, "seen": None})
         if not self.deaf:
             self.world.send(message)
 
@@ -41,6 +44,15 @@ class Desk:
     def break_node(self, node: str = "i-1", *, after: float = 0.0, asks: bool = False) -> None:
         policy = plan(deadline=6000, approval=asks)
         self.world.send(findings(finding(node, policy=policy)), after=after)
+
+    def break_again(self) -> None:
+        """Have the same found once more, a minute later."""
+        policy = self.incident().policy
+        seen = self.world.now + timedelta(seconds=59)
+        told = finding(name=f"at {seen}", policy=policy, seen=seen)
+        passed = (self.world.now - START).total_seconds()
+        self.world.send(findings(told), after=60)
+        self.world.run(passed + 65)
 
     def after(self, seconds: float) -> "Desk":
         self.world.run(seconds)

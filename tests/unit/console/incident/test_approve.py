@@ -77,3 +77,70 @@ def test_show_names_the_two_commands_and_the_answer_is_json_on_demand(capsys: py
     assert f"relight incident deny {desk.incident().id[:12]}" in shown
     assert desk.run("approve", desk.incident().id, "--by", "kim", "--yes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["approved_by"] == "kim"
+
+
+def test_a_no_says_until_when_nobody_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = asked()
+    assert desk.run("deny", desk.incident().id, "--why", "a test", "--by", "kim", "--yes", "--for", "12h") == 0
+    told = capsys.readouterr()
+    assert "An answer is about: gpu-fell-off-the-bus gpu.xid" in told.err
+    assert "by kim: a test; nobody is asked again until 2026-03-01 22:01:0" in told.out
+    desk.run("show", desk.incident().id, "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["denied_until"].startswith("2026-03-01T22:01:0")
+    assert [each["by"] for each in shown["denials"]] == ["kim"]
+
+
+def test_what_comes_meanwhile_is_shown_with_who_said_no_and_how_to_end_it(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = asked()
+    first = desk.incident()
+    desk.run("deny", first.id, "--reason", "a test", "--by", "kim", "--yes")
+    desk.break_again()
+    recorded = next(each for each in desk.world.store.all_incidents() if each.id != first.id)
+    capsys.readouterr()
+    desk.run("list", "--closed")
+    assert "denied by kim at" in " ".join(capsys.readouterr().out.split())
+    desk.run("show", recorded.id)
+    assert f"`relight incident deny {first.id[:12]} --for 0 --reason WHY`" in capsys.readouterr().out
+    assert desk.run("deny", recorded.id, "--reason", "over", "--by", "lee", "--yes", "--for", "0") == 0
+    assert "by lee: over; whoever asks next is heard again" in capsys.readouterr().out
+    assert desk.incident().denials[-1].by == "lee"
+    desk.break_again()
+    assert [each.status.is_open for each in desk.world.store.all_incidents()] == [False, False, True]
+
+
+def test_a_no_that_was_said_is_not_said_again_unless_with_another_time(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = asked()
+    words = ("deny", desk.incident().id, "--reason", "a test", "--by", "kim", "--yes")
+    assert [desk.run(*words), desk.run(*words), desk.run(*words, "--for", "1h")] == [0, 0, 0]
+    assert len(desk.closings.sent) == 2
+    capsys.readouterr()
+    desk.run(*words, "--json", "--for", "7d")
+    assert json.loads(capsys.readouterr().out)["denied_until"].startswith("2026-03-08T10:01:0")
+
+
+@pytest.mark.parametrize("ahead", ["59s", "8d", "12", "nan", "-1h", "soon"])
+def test_a_no_for_too_short_or_too_long_is_asked_wrongly(ahead: str) -> None:
+    desk = asked()
+    with pytest.raises(SystemExit) as ended:
+        desk.run("deny", desk.incident().id, "--reason", "a test", "--yes", "--for", ahead)
+    assert ended.value.code == 2
+    assert not desk.closings.sent
+
+
+def test_a_coordinate_of_before_that_only_closes_is_waited_for_no_longer() -> None:
+    desk = asked()
+    desk.closings.plain = True
+    assert desk.run("deny", desk.incident().id, "--reason", "a test", "--yes") == 0
+
+
+def test_a_no_that_holds_no_more_is_said_anew() -> None:
+    desk = asked()
+    words = ("deny", desk.incident().id, "--reason", "a test", "--by", "kim", "--yes")
+    desk.run(*words, "--for", "0")
+    assert not desk.incident().denials[-1].until > desk.world.now
+    assert desk.run(*words) == 0
+    assert desk.incident().denials[-1].until > desk.world.now
+    desk.after(5 * 3600)
+    assert desk.run(*words) == 0
+    assert len(desk.closings.sent) == 3

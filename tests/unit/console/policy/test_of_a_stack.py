@@ -28,7 +28,10 @@ from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
 from policies.coordination.budgets import Budget, Reservation
+from policies.coordination.denials import Denial, Refusal
+from policies.coordination.denying import subject_of_note
 from policies.coordination.incident import Incident
+from policies.coordination.leases import nobodys
 from policies.coordination.memory import MemoryStore
 from policies.coordination.notes import FindingNote
 from policies.coordination.snapshot import Change
@@ -230,3 +233,19 @@ def test_the_table_is_listed_for_machines(capsys: pytest.CaptureFixture[str], mo
     assert (bad["name"], bad["revision"], bad["item"]) == ("bad", None, "rejected (1 problems)")
     assert (good["name"], good["revision"], good["kinds"], good["examples"]) == (NAME, 1, ["gpu.xid"], 2)
     assert found["stopped"] == ""
+
+
+def test_who_wants_nothing_done_is_told_with_why_and_until_when(
+    account: Account, capsys: pytest.CaptureFixture[str]
+) -> None:
+    incident = explain_incident(account, "4be1", days=10_000).incident
+    now, subject = account.clock(), subject_of_note(incident, incident.findings[0])
+    denial = Denial(id="1", at=now - timedelta(hours=1), until=now + timedelta(hours=3), by="kim", why="a test")
+    refusal = Refusal(incident="4be0", subjects=(subject,), denial=denial)
+    lease = nobodys(CLUSTER, incident.generation, now).model_copy(update={"refusals": (refusal,)})
+    account.budgets.write(Change(None, lease))  # type: ignore[attr-defined]
+    told = explain_incident(account, "4be1", days=10_000)
+    assert told.denied.startswith("denied by kim at ")
+    assert told.denied.endswith(" UTC: a test")
+    assert of_incident(account, "4be1", 10_000, Wanted()) == 0
+    assert f"  nobody acts   {told.denied}" in capsys.readouterr().out

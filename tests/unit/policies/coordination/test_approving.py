@@ -103,18 +103,18 @@ def test_denied_it_closes_and_lets_everything_go() -> None:
     assert (incident.status, incident.outcome, incident.reason) == (
         IncidentStatus.CLOSED,
         "denied",
-        "by kim: a firmware test",
+        "by kim: a firmware test; nobody is asked again until 2026-03-01 14:01:00 UTC",
     )
     assert table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases["i-1#0"].released
 
 
-def test_what_was_seen_before_the_no_is_history_and_what_comes_after_it_is_not() -> None:
+def test_what_was_seen_before_the_no_is_history_and_what_comes_after_it_is_refused_as_well() -> None:
     table = parked()
     table.take(60, said(table.incident, approved=False))
     table.take(61, findings(finding(name="echo", policy=PLAN, seen=at(59))))
     assert len(table.incidents) == 1
     table.take(70, findings(finding(name="new", policy=PLAN, seen=at(69))))
-    assert [each.status for each in table.incidents] == [IncidentStatus.CLOSED, IncidentStatus.SETTLING]
+    assert [each.outcome for each in table.incidents] == ["denied", "recorded"]
 
 
 def test_a_no_after_the_yes_and_a_yes_after_the_no_change_nothing() -> None:

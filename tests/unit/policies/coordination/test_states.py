@@ -6,6 +6,7 @@ from policies.coordination import happenings
 from policies.coordination.happenings import (
     Approved,
     Closed,
+    DeniedAgain,
     Distrusted,
     Eased,
     Joined,
@@ -40,7 +41,7 @@ def test_nothing_leads_out_of_closed() -> None:
 
 def test_parked_and_closed_take_no_step_by_themselves() -> None:
     assert set(TABLE[IncidentStatus.PARKED]) == {*NEWS, Eased, Approved, NotApproved, Closed}
-    assert set(TABLE[IncidentStatus.CLOSED]) == NEWS
+    assert set(TABLE[IncidentStatus.CLOSED]) == {*NEWS, DeniedAgain}
 
 
 def test_a_running_incident_can_always_be_parked() -> None:
