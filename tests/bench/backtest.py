@@ -126,4 +126,4 @@ def _peak() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_run(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)))  # noqa: PLR2004
+    print(json.dumps(_run(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)))
