@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 
 from policies.contract.events import Component, JobRef
@@ -46,11 +45,9 @@ def as_yaml(fields: Mapping[str, Any]) -> str:
     """Return the operator's *fields* as a file."""
     own = operators_fields(fields)
     text = "".join(_field(name, own[name]) for name in _keys(own, _POLICY))
-    if reads_as(text, own):
-        return text
-    # Words that PyYAML writes as they are, it breaks lines at where they hold one of Unicode's ends of lines (U+0085).
-    forms = (yaml.safe_dump(own, sort_keys=False, allow_unicode=plain, width=WIDTH) for plain in (True, False))
-    return next((form for form in forms if reads_as(form, own)), text)
+    # A key of more than 1024 characters is none to YAML 1.2 (7.4.2) unless it is marked as one; the library marks it,
+    # but folds some words so that they read as others.
+    return text if reads_as(text, own) else f"{_all_quoted(own)}\n"
 
 
 def entry_as_yaml(value: Mapping[str, Any], indent: str) -> list[str]:
@@ -164,7 +161,8 @@ def _entry(value: object, indent: str) -> list[str]:
 
 def _text_lines(name: str, value: str, indent: str) -> list[str]:
     on_one = f"{indent}{_word(name)}: {_scalar(value, flow=False)}"
-    if len(on_one) <= WIDTH or re.search(r"^\s|\s$|\s\s|[^\S ]", value) or name == "message":
+    odd = not value.isprintable() or value != " ".join(value.split())  # no line of it may be broken and joined again
+    if len(on_one) <= WIDTH or odd or name == "message":
         return [on_one]
     folded = textwrap.wrap(value, WIDTH - len(indent) - len(_INDENT), break_long_words=False, break_on_hyphens=False)
     return [f"{indent}{_word(name)}: >-", *(f"{indent}{_INDENT}{line}" for line in folded)]
@@ -178,6 +176,15 @@ def _flow(value: object) -> str:
     if isinstance(value, str):
         return _scalar(value, flow=True)
     return json.dumps(value)
+
+
+def _all_quoted(value: object) -> str:
+    """Return *value* on one line with every word in quotes and every key marked: ugly, and never another value."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"? {_quoted(key)} : {_all_quoted(value[key])}" for key in _keys(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_all_quoted(one) for one in value) + "]"
+    return _quoted(value) if isinstance(value, str) else _flow(value)
 
 
 def _word(name: str) -> str:

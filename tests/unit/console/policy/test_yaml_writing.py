@@ -98,6 +98,23 @@ def test_odd_text_comes_back_as_it_was(text: str) -> None:
     assert reads_as(as_yaml(fields), fields)
 
 
+# Ends of lines and marks that only Unicode knows, controls, what is no character, what YAML itself reads as its own.
+_ODD = (
+    "\r\n\t\x00\x1c\x1f\x7f\x80\x85\x9f\xa0\u200b\u2028\u2029\u3000\ufdd0\ufeff\ufffe\uffff\U0001ffff\U00018cd6"
+    "'\"#:-?,[]{&*!|>%@\\"
+)
+
+
+@pytest.mark.parametrize("odd", _ODD)
+def test_no_character_is_lost_wherever_it_stands(odd: str) -> None:
+    long = f"{'word ' * 30}{odd}{' word' * 30}"
+    told: dict[str, Any] = {"name": odd, "why": long, "cites": [f"a{odd}b", f"{odd}b"], "limits": {f"b{odd}": [{}]}}
+    told["count"] = {odd: {f"a{odd}": odd}, odd * 110: None}
+    written = as_yaml(told).encode().decode()
+    assert reads_as(written, told)
+    assert reads_as(patched(written, {**told, "why": "a", "mode": odd}), {**told, "why": "a", "mode": odd})
+
+
 _SCALARS = st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.text(max_size=30) | st.floats(-1e6, 1e6)
 _VALUES = st.recursive(
     _SCALARS,
@@ -107,7 +124,12 @@ _VALUES = st.recursive(
 _NAMES = st.sampled_from(["name", "mode", "why", "cites", "when", "count", "do", "limits", "examples"])
 
 
+@example(
+    {"": {"": {",\\\U0001ffff\x7f\u3000{~[0 é`\U0001ffff\x7f.\ufffe\U00018cd6!\x7f.?---1+1": "\x9f!"}, "1e3": None}}, {}
+)
 @example({"name": {"\x85": None, "k\x1f": "\ud7fc\U00018cd6"}}, {"name": {"\u2028": "\x85"}})
+@example({"why": f"{'ab' * 70}\x80 \ufffe\U0001ffff"}, {"why": {f"{'k' * 99}\x80": "\ufeff"}})
+@example({"cites": [{"\x9f" * 110: "!"}], "count": {"k" * 1025: 1}}, {"limits": {"\u2029\x00" * 99: []}})
 @given(st.dictionaries(_NAMES, _VALUES), st.dictionaries(_NAMES, _VALUES))
 def test_whatever_is_written_reads_as_itself(first: dict[str, Any], second: dict[str, Any]) -> None:
     written = as_yaml(first)
