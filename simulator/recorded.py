@@ -149,7 +149,8 @@ def _denials(incident: Incident, ended: datetime) -> Iterator[Told]:
 def _ending(incident: Incident, entry: Entry) -> Iterator[Told]:
     said = entry.detail.removeprefix(f"{incident.outcome}: ")
     if incident.outcome == DENIED:
-        yield Told(entry.at, _approval(incident, said, approved=False))
+        told = _approval(incident, said, approved=False)
+        yield Told(entry.at, told.model_copy(update={"for_seconds": 0.0}))  # of when a no ended the incident alone
     elif said.startswith("by "):
         by, reason = _split(said)
         yield Told(entry.at, CloseMessage(cluster=incident.cluster, incident=incident.id, by=by, reason=reason))
