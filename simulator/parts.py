@@ -14,7 +14,7 @@ processes.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TypeVar
 from zlib import crc32
@@ -82,7 +82,8 @@ class Look:
 
 def look(reader: ArchiveReader, since: datetime, until: datetime) -> Look:
     """Look at some objects of some days. DependencyError when the archive cannot be reached."""
-    days = [day for day in reader.days(EVENTS) if since.date() <= day <= until.date()]
+    first, last = (each.astimezone(UTC).date() for each in (since, until))
+    days = [day for day in reader.days(EVENTS) if first <= day <= last]
     some = _some(days, DAYS_LOOKED_AT)
     size, weights = 0, Counter[str]()
     for day in some:

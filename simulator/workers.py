@@ -30,7 +30,7 @@ _INTERRUPT = {signal.SIGINT}
 
 
 class WorkerError(RelightError):
-    """A process that told a part of the past is gone."""
+    """A process that was to tell a part of the past is gone, or never was there."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,12 @@ class _Crew:
         mine, theirs = context.Pipe(duplex=False)
         process = context.Process(target=work, args=(theirs, side, part, self._opener), daemon=True)
         with theirs, _deaf():
-            process.start()
+            try:
+                process.start()
+            except OSError as error:  # no room for one, or it was killed before it knew what to do
+                mine.close()
+                told = f"a process to replay in could not be started ({error.strerror})."
+                raise WorkerError(told, hint="With --jobs 1 none is.") from error
         self.workers[mine] = _Worker(process, side, part)
 
     def share(self, name: str) -> float:

@@ -81,3 +81,12 @@ def test_what_a_process_meets_is_told_and_ends_all_of_them(opener: Opener, error
 def test_a_small_archive_is_told_in_one_process() -> None:
     question = asked(archive(records(0), 0), heads(), jobs=2, small=10**6, opener=killed)
     assert report(question).matters
+
+
+def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_process: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", refuse)
+    with pytest.raises(WorkerError, match=r"temporarily unavailable.*--jobs 1"):
+        report(asked(archive(records(0), 0), heads(), jobs=2))
