@@ -141,7 +141,7 @@ def _denials(incident: Incident, ended: datetime) -> Iterator[Told]:
                 reason=each.why,
                 approved=False,
                 at=each.at,
-                for_seconds=(each.until - each.at).total_seconds(),
+                for_seconds=None if each.usual else (each.until - each.at).total_seconds(),
             ),
         )
 

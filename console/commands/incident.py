@@ -92,6 +92,7 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
 
 
 def _answer(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
+    from console.incident.advising import ways_back
     from console.incident.approving import Answering, answer, asked, is_refused
     from console.incident.finding import find_one
     from policies.coordination.approving import may_be_denied, waits_for_approval
@@ -108,7 +109,8 @@ def _answer(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
             return _FAILED
         incident = answer(parts, incident, Answering(approved, args.by, args.reason, args.wait, ahead))
     elif not (incident.approved_by if approved else incident.outcome == "denied"):
-        print(f"relight incident: {incident.id} waits for no approval: it is {incident.status}.", file=sys.stderr)
+        told = f"relight incident: {incident.id} waits for no approval: it is {incident.status}."
+        print(" ".join((told, *ways_back(incident))), file=sys.stderr)
         return _FAILED
     screen.answered(incident)
     done = bool(incident.approved_by) if approved else incident.outcome == "denied"

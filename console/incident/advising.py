@@ -46,16 +46,21 @@ _DENIED = (
 )
 
 
+def ways_back(incident: Incident) -> Sequence[str]:
+    """Return how what a person refused of *incident*, or for what it is recorded, is asked again; none: was refused."""
+    recorded = incident.facts.get(DENIED) if incident.outcome == RECORDED else None
+    denied = incident.id if incident.denials else recorded
+    return [_DENIED.format(incident=denied[:12])] if isinstance(denied, str) else []
+
+
 def next_steps(incident: Incident) -> Sequence[str]:
     """Return the steps in their order; at least one."""
     if incident.status is IncidentStatus.PARKED:
         return list(_parked(incident))
     if incident.status is IncidentStatus.CLOSED:
         recorded = incident.outcome == RECORDED
-        denied = incident.id if incident.denials else incident.facts.get(DENIED) if recorded else None
-        if isinstance(denied, str):
-            return [_DENIED.format(incident=denied[:12])]
-        return ["Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."]
+        nothing = "Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."
+        return ways_back(incident) or [nothing]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
     at = incident.current.rung if incident.current else "its close"

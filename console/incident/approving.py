@@ -11,7 +11,7 @@ from console.incident.telling import DOES_NO_HARM, WAIT_SECONDS, tell
 from policies.contract.restraints import ApproveMessage
 from policies.contract.vocabulary import RECORDED
 from policies.coordination.approving import waits_for_approval
-from policies.coordination.denials import knows
+from policies.coordination.denials import knows, standing
 from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 
@@ -39,14 +39,13 @@ def answer(parts: Parts, incident: Incident, answering: Answering) -> Incident:
         for_seconds=answering.for_seconds,
         seen=incident.version,
     )
-    waits = waits_for_approval(incident)
     late = IncidentError(
         f"coordinate has not taken the answer on {incident.id} after {answering.wait_seconds:g} s.", hint=DOES_NO_HARM
     )
     return tell(
         parts,
         message,
-        lambda found: _answered(found, incident) if waits else knows(found.denials, message),
+        lambda found: _is_taken(found, incident, message),
         wait_seconds=answering.wait_seconds,
         otherwise=late,
     )
@@ -60,10 +59,16 @@ def asked(parts: Parts, incident: Incident) -> Incident:
 
 def is_refused(incident: Incident, now: datetime) -> bool:
     """Whether a no to *incident* holds: the same no again changes nothing then."""
-    return bool(incident.denials) and now < incident.denials[-1].until
+    return bool(incident.denials) and now < standing(incident.denials).until
 
 
-def _answered(found: Incident, before: Incident) -> bool:
+def _is_taken(found: Incident, before: Incident, message: ApproveMessage) -> bool:
+    """Whether coordinate has taken *message*: a no besides that of somebody else, who may have been first.
+
+    A coordinate of before a no had a time keeps none, and only closes what waits.
+    """
+    if not message.approved and (found.denials or not waits_for_approval(before)):
+        return knows(found.denials, message)
     return not waits_for_approval(found) or _refused(found, before)
 
 

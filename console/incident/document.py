@@ -9,6 +9,7 @@ from console.incident.standing import held, left
 from policies.contract.rungs import Rung
 from policies.contract.times import format_time
 from policies.contract.vocabulary import RECORDED
+from policies.coordination.denials import standing
 from policies.coordination.denying import asking
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
@@ -67,8 +68,8 @@ def is_recorded(incident: Incident) -> bool:
 
 def denied_until(incident: Incident) -> str | None:
     """Return until when nobody is asked again for what was denied; None where nothing was, or for no time."""
-    last = incident.denials[-1] if incident.denials else None
-    return format_time(last.until) if last and last.at < last.until else None
+    found = standing(incident.denials) if incident.denials else None
+    return format_time(found.until) if found and found.at < found.until else None
 
 
 def asked_about(incident: Incident) -> Sequence[str]:

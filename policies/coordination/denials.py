@@ -1,7 +1,8 @@
 """What a person refused, as an incident and a lease keep it: who said no, when, until when, and to what.
 
-Decides which of a person's words on one incident counts: the one that was said last, whichever arrives first; and of
-the refusals of several incidents about one thing whichever holds longest. It must not know incidents or leases.
+Decides what the words of persons on one incident come to: the one that was said last counts, whichever arrives first,
+and a no without a time shortens none; and of the refusals of several incidents about one thing whichever holds longest.
+It must not know incidents or leases.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,13 +24,17 @@ _LETTERS = 16  # of a digest: a lease tells a few dozen apart
 
 
 class Denial(Model):
-    """A no that holds from ``at`` until before ``until``; not at all where both are the same. ``id``: of the words."""
+    """A no that holds from ``at`` until before ``until``; not at all where both are the same. ``id``: of the words.
+
+    ``usual``: nobody said for how long.
+    """
 
     id: str
     at: Moment
     until: Moment
     by: str
     why: str = ""
+    usual: bool = False
 
     @property
     def said(self) -> str:
@@ -53,7 +58,14 @@ def denial_of(message: ApproveMessage, asked: datetime, now: datetime) -> Denial
     at = min(max(message.at or now, asked), now)
     seconds = DENIED_SECONDS if message.for_seconds is None else message.for_seconds
     by, why = message.by[:LONGEST_WORDS], message.reason[:LONGEST_WORDS]
-    return Denial(id=message.deduplication_id[:_LETTERS], at=at, until=add_seconds(at, seconds), by=by, why=why)
+    return Denial(
+        id=message.deduplication_id[:_LETTERS],
+        at=at,
+        until=add_seconds(at, seconds),
+        by=by,
+        why=why,
+        usual=message.for_seconds is None,
+    )
 
 
 def with_word(before: Sequence[Denial], word: Denial) -> tuple[Denial, ...]:
@@ -70,10 +82,14 @@ def knows(words: Sequence[Denial], message: ApproveMessage) -> bool:
 
 
 def standing(words: Sequence[Denial]) -> Denial:
-    """Return what *words* on one incident come to: the last that refuses something, until the last one ends it."""
-    last = words[-1]
-    refused = next((each for each in reversed(words) if each.at < each.until), last)
-    return refused if refused is last else refused.model_copy(update={"until": min(refused.until, last.at)})
+    """Return what *words* on one incident, of which there are some, come to: the last no, until it was ended."""
+    found = words[0]
+    for each in words[1:]:
+        if each.at == each.until:
+            found = found.model_copy(update={"until": min(found.until, each.at)})
+        else:
+            found = each.model_copy(update={"until": max(found.until, each.until)}) if each.usual else each
+    return found
 
 
 def subject_of(policy: str, revision: int, fault: str, part: str, job: str) -> str:
@@ -123,9 +139,9 @@ def told_of_before(denial: Denial) -> str:
 
 def outcome_told(words: Sequence[Denial]) -> str:
     """Return what a person's last word came to, as the reason of the incident that it ended."""
-    last = words[-1]
-    if last.at < last.until:
-        return f"{last.said}; nobody is asked again until {_clock(last.until)}"
+    last, until = words[-1], standing(words).until
+    if last.at < until:
+        return f"{last.said}; nobody is asked again until {_clock(until)}"
     return last.said if len(words) == 1 else f"{last.said}; whoever asks next is heard again"
 
 

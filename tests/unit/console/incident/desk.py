@@ -64,9 +64,11 @@ class Desk:
     def run(self, *words: str) -> int:
         parser = argparse.ArgumentParser()
         command.add_arguments(parser)
+        return command.perform(parser.parse_args(words), self.parts())
+
+    def parts(self) -> Parts:
         closings: Closings = self.closings
-        parts = Parts([CLUSTER], MemoryIncidents(self.world.store), closings, lambda: self.world.now, self._pause)
-        return command.perform(parser.parse_args(words), parts)
+        return Parts([CLUSTER], MemoryIncidents(self.world.store), closings, lambda: self.world.now, self._pause)
 
     def _pause(self, seconds: float) -> None:
         self.slept.append(seconds)

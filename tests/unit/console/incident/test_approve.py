@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from console.incident.approving import Answering, answer
 from console.incident.parts import IncidentError
+from policies.coordination.denials import standing
+from policies.coordination.snapshot import Change
 from policies.coordination.states import IncidentStatus
 from tests.unit.console.incident.desk import Desk
 
@@ -144,3 +147,32 @@ def test_a_no_that_holds_no_more_is_said_anew() -> None:
     desk.after(5 * 3600)
     assert desk.run(*words) == 0
     assert len(desk.closings.sent) == 3
+
+
+def test_of_two_persons_who_say_no_at_once_both_are_heard() -> None:
+    desk = asked()
+    waiting = desk.incident()
+    desk.run("deny", waiting.id, "--reason", "a test", "--by", "kim", "--yes", "--for", "12h")
+    parts = desk.parts()
+    found = answer(parts, waiting, Answering(approved=False, by="lee", reason="mine"))  # who saw it wait
+    assert [each.by for each in found.denials] == ["kim", "lee"]
+    assert standing(found.denials).until == found.denials[0].until  # who says no time shortens none
+
+
+def test_a_yes_to_what_was_denied_tells_how_it_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = asked()
+    desk.run("deny", desk.incident().id, "--reason", "a test", "--yes")
+    assert desk.run("approve", desk.incident().id, "--yes") == 1
+    assert "it is closed. A person said no: `relight incident deny" in capsys.readouterr().err
+
+
+def test_what_was_denied_before_a_no_had_a_time_may_be_denied_for_one() -> None:
+    desk = asked()
+    desk.closings.plain = True
+    words = ("deny", desk.incident().id, "--reason", "a test", "--yes")
+    desk.run(*words)
+    closed = desk.incident()
+    desk.world.store.write(Change(closed, closed.model_copy(update={"denials": (), "version": closed.version + 1})))
+    desk.closings.plain = False
+    assert desk.run(*words, "--for", "2h") == 0
+    assert desk.incident().denials[-1].until > desk.world.now

@@ -1,5 +1,6 @@
 """However findings, refusals and approvals come: one page a refusal's time, no act while it holds, and then again."""
 
+import random
 from dataclasses import dataclass, field
 
 from hypothesis import given, settings
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from policies.contract.decisions import CloseMessage, PolicyPlan
 from policies.contract.restraints import ApproveMessage
+from policies.coordination.denials import DENIED_SECONDS, MOST_DENIALS, Denial, denial_of, standing, with_word
 from policies.coordination.incident import Incident
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import CLUSTER, ask, at, finding, findings, plan
@@ -110,3 +112,38 @@ def test_nobody_is_asked_while_a_no_holds_and_somebody_is_once_it_is_over(
         assert len(paged) == len(asked)
         recorded = [each for each in story.mine(which) if each.outcome == "recorded"]
         assert len({each.reason for each in recorded}) == len(recorded)  # each no is told of once
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 20_000), st.sampled_from((*SPANS, 50_000.0))), min_size=1, max_size=MOST_DENIALS),
+    st.randoms(use_true_random=False),
+)
+def test_what_was_said_comes_to_the_same_in_whichever_order_it_is_heard(
+    said: list[tuple[int, float | None]], chance: random.Random
+) -> None:
+    words = [
+        denial_of(
+            ApproveMessage(
+                cluster=CLUSTER, incident="1", by=f"p{number}", approved=False, at=at(seconds), for_seconds=span
+            ),
+            at(0),
+            at(30_000),
+        )
+        for number, (seconds, span) in enumerate(said)
+    ]
+    heard: tuple[Denial, ...] = ()
+    mixed = [*words, *words]
+    chance.shuffle(mixed)
+    for each in mixed:
+        heard = with_word(heard, each)
+    straight = tuple(sorted(words, key=lambda each: (each.at, each.id)))
+    assert heard == straight
+    last = straight[-1]
+    if last.usual:
+        assert standing(heard).until >= last.until
+        assert (last.until - last.at).total_seconds() == DENIED_SECONDS
+    elif last.at < last.until:
+        assert standing(heard) == last
+    else:
+        assert standing(heard).until <= last.at
