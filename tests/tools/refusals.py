@@ -41,7 +41,8 @@ def no(
 def seen(seconds: float, policy: PolicyPlan = ASKS, **more: object) -> Finding:
     """Return what was seen at that second, under a name of its own."""
     change = {"component": more.pop("component")} if "component" in more else {}
-    name = f"{policy.name}-{policy.revision}-{more.get('kind', '')}-{more.get('epoch', 0)}-{seconds}"
+    which = (policy.name, policy.revision, more.get("kind"), more.get("epoch"), more.get("job", 0), change, seconds)
+    name = "-".join(map(str, which))
     made = finding(name=name, policy=policy, seen=at(seconds), **more)  # type: ignore[arg-type]
     return made.model_copy(update=change)
 

@@ -127,3 +127,24 @@ def test_what_a_person_saw_of_the_asking_policies_is_refused_and_what_others_saw
     assert opened(table) == []
     table.take(130, findings(seen(130, low)))
     assert len(opened(table)) == 1
+
+
+def test_a_part_of_which_only_old_news_came_was_not_refused() -> None:
+    table = DecisionTable()
+    table.take(0, findings(seen(0, component=gpu(0))))
+    table.answer(1, ask(table.incident.id))
+    table.take(30, findings(seen(20, component=gpu(1)).model_copy(update={"late": True})))
+    table.take(60, no(table.incident, 60))
+    table.take(120, findings(seen(120, component=gpu(1))))
+    assert len(opened(table)) == 1
+
+
+def test_each_finding_is_refused_for_the_run_that_it_was_about_or_for_none() -> None:
+    table, slow = DecisionTable(), plan(approval=True, settle=30)
+    table.take(0, findings(seen(0, slow, job=None), seen(5, slow)))
+    table.answer(31, ask(table.incident.id))
+    table.take(60, no(table.incident, 60))
+    table.take(120, findings(seen(119, slow, job=None), seen(120, slow)))
+    assert opened(table) == []
+    table.take(130, findings(seen(130, slow, job=JOB.model_copy(update={"id": "train/other"}))))
+    assert len(opened(table)) == 1

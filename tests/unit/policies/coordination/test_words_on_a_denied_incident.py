@@ -9,7 +9,7 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import Switches
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import CLUSTER, JOB, POLICY, ask, findings, plan
-from tests.tools.refusals import ENDS, HOUR, NO_AT, denied, no, opened, pages, seen
+from tests.tools.refusals import ENDS, HOUR, NO_AT, denied, gpu, no, opened, pages, seen
 
 
 def test_a_no_is_lifted_and_the_next_finding_asks() -> None:
@@ -148,10 +148,10 @@ def test_a_finding_that_joins_what_works_on_the_node_asks_for_nothing() -> None:
 def test_the_no_to_a_run_holds_for_all_its_nodes() -> None:
     stops = plan(Action.SUSPEND_JOB, Action.RESUME_JOB, approval=True, settle=0)
     table = DecisionTable()
-    table.take(0, findings(seen(0, stops)))
+    table.take(0, findings(seen(0, stops, component=gpu(0))))
     table.answer(1, ask(table.incident.id))
     table.take(60, no(table.incident, 60))
-    table.take(120, findings(seen(119, stops, node="i-2")))
+    table.take(120, findings(seen(119, stops, node="i-2", component=gpu(3))))
     assert opened(table) == []
     table.take(130, findings(seen(129, stops, node="i-2", job=JOB.model_copy(update={"id": "train/other"}))))
     assert len(opened(table)) == 1
@@ -175,3 +175,53 @@ def test_an_incident_and_a_lease_of_before_are_read_and_their_no_holds_nothing()
     lease = table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases["i-1#0"]
     assert type(lease).model_validate(lease.model_dump(mode="json", exclude={"refusals"})).refusals == ()
     assert type(lease).model_validate(lease.model_dump(mode="json")) == lease
+
+
+def test_who_says_no_time_shortens_none() -> None:
+    table = denied(hours=12)
+    table.take(200, no(table.incident, 200, by="lee"))
+    table.take(11.9 * HOUR, findings(seen(11.9 * HOUR)))
+    assert opened(table) == []
+    assert "denied by lee" in table.incidents[-1].reason
+
+
+def test_another_time_is_for_what_was_refused_and_for_nothing_that_came_later() -> None:
+    table = DecisionTable()
+    table.take(0, findings(seen(0, component=gpu(0))))
+    table.answer(1, ask(table.incident.id))
+    looked = table.incident.version
+    table.take(30, findings(seen(30, component=gpu(1))))
+    table.take(60, no(table.incident, 60, seen=looked))
+    table.take(70, no(table.incident, 70, hours=12))
+    table.take(130, findings(seen(130, component=gpu(1))))
+    assert len(opened(table)) == 1
+
+
+def test_what_was_approved_goes_on_whatever_is_said_of_the_one_before_it() -> None:
+    table = denied(hours=0)
+    first = table.incident
+    table.take(120, findings(seen(119)))
+    (asking,) = opened(table)
+    table.answer(121, ask(asking.id))
+    table.take(130, ApproveMessage(cluster=CLUSTER, incident=asking.id, by="lee"))
+    table.take(131, no(first, 131, hours=4))
+    assert table.answer(132, ask(asking.id, attempt=2)).verdict == "act"
+
+
+def test_an_incident_that_settles_for_more_than_what_is_refused_goes_on_to_ask() -> None:
+    table, slow = DecisionTable(), plan(approval=True, settle=30)
+    table.take(0, findings(seen(0, slow, component=gpu(0))))
+    table.answer(31, ask(table.incident.id))
+    first = table.incident
+    table.take(60, no(first, 60, hours=0))
+    table.take(120, findings(seen(119, slow, component=gpu(0)), seen(119, slow, component=gpu(1))))
+    (settling,) = opened(table)
+    table.take(125, no(first, 125, hours=4))
+    assert table.answer(151, ask(settling.id)).verdict == "parked"
+
+
+def test_a_word_without_a_time_on_what_is_closed_says_nothing() -> None:
+    table = denied()
+    word = ApproveMessage(cluster=CLUSTER, incident=table.incident.id, by="lee", reason="no", approved=False)
+    decision = table.take(7000, word)
+    assert (decision.incidents, decision.leases) == ((), ())
