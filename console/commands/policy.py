@@ -34,6 +34,8 @@ push take the policies that come along. A push writes over nobody's edit: what s
 folder last saw it (`.relight-table.json` beside the files) is shown, and nothing is written; pull first, or --force. An
 event is an envelope or an event of an agent as JSON (- reads standard input), or a few words: {"kind": "gpu.xid",
 "attributes": {"xid": 79}}. Exit status: 0 done, 1 not, 2 asked wrongly.
+Each prints one document with --json, those that write too: of each policy what was written, the guard's verdict with
+its problems, and what is left (`done` says what exit status 0 does).
 """
 
 import argparse

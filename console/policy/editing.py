@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from console.policy.answering import Answer
 from console.policy.complaining import complain
 from console.policy.counting import HEADING
 from console.policy.edits import Editor, live_item
@@ -26,14 +27,16 @@ SWITCHED = {
 }
 
 
-def switch(action: str, policies: "DynamoPolicies", *, reason: str, edited_by: str, now: datetime) -> int:
-    """Stop everything, or start it again."""
+def switch(policies: "DynamoPolicies", answer: Answer, *, reason: str, edited_by: str, now: datetime) -> int:
+    """Stop everything, or start it again, as *answer* says."""
+    action = answer.action
     item = {
         "name": EVERYTHING,
         "mode": "off" if action == "stop" else "active",
         **({"reason": reason} if reason else {}),
     }
     policies.put_live(live_item(item, Editor(edited_by, now)))
+    answer.of(EVERYTHING, written=True, mode=item["mode"])
     print(SWITCHED[action])
     return 0
 

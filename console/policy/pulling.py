@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from console.policy.complaining import complain
+from console.policy.answering import Answer
 from console.policy.diffing import changes
 from console.policy.files import files_of, write_whole
 from console.policy.folder import Sheet, note, seen_by, sheets_of
@@ -30,17 +30,17 @@ class Wish:
     force: bool = False
 
 
-def pull(policies: PolicyEditor, wish: Wish) -> int:
-    """Do it; the answer is the exit status."""
+def pull(policies: PolicyEditor, wish: Wish, answer: Answer) -> int:
+    """Do it; the result is the exit status."""
     try:
         wish.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return complain(f"{wish.folder} cannot be made: {error.strerror}.")
+        return answer.failed(f"{wish.folder} cannot be made: {error.strerror}.")
     sheets: dict[str, Sheet] = {}
     for one in sheets_of(files_of([wish.folder])):
         first = sheets.setdefault(one.name, one)
         if first is not one:
-            return complain(f"{one.file}: {one.name} stands in {first.file} too: remove one. Nothing was written.")
+            return answer.failed(f"{one.file}: {one.name} stands in {first.file} too: remove one. Nothing was written.")
     seen, known = seen_by(wish.folder), dict[str, str]()
     names = wish.names or [name for name in policies.names() if name != EVERYTHING]
     status = 0
@@ -48,12 +48,15 @@ def pull(policies: PolicyEditor, wish: Wish) -> int:
         live, sheet = policies.live(name), sheets.get(name)
         refused = _refuse(live, sheet, seen.policies.get(name), wish)
         if refused or live is None:
-            status = complain(f"{name}: {refused}")
+            answer.of(name, doing="left alone", why=refused)
+            status = answer.failed(f"{name}: {refused}")
             continue
-        told = _write(live, sheet, wish.folder / f"{name}.yaml")
+        told = _write(live, sheet, _file(wish, name))
+        answer.of(name, doing=told, written=told != "unchanged", file=str(sheet.file if sheet else _file(wish, name)))
         print(f"{told:<10} {name}")
         known[name] = fingerprint(live)
     for name in sorted(set(sheets) - set(policies.names())) if not wish.names else ():
+        answer.of(name, doing="only here", file=str(sheets[name].file))
         print(f"only here  {name}")
     note(wish.folder, seen.source, known)
     return status
@@ -65,7 +68,7 @@ def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | Non
         return "there is no such item in the table; `relight policy list` names them."
     if not isinstance(load_document(live), Policy):
         return f"its item holds an edit that was refused; mend it there: `relight policy show {live['name']}`."
-    there = wish.folder / f"{live['name']}.yaml"
+    there = _file(wish, str(live["name"]))
     if sheet is None and not wish.force and (there.exists() or there.is_symlink()):
         return f"{there} is there and is not this policy, or no YAML. Mend or move it; --force writes over it."
     if sheet is None or wish.force or fingerprint(sheet.document) in {fingerprint(live), seen}:
@@ -75,6 +78,10 @@ def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | Non
     ]
     differs = "".join(f"\n    {line}" for line in found)
     return f"{sheet.file} was edited here, and the table differs. --force takes the table's.{differs}"
+
+
+def _file(wish: Wish, name: str) -> Path:
+    return wish.folder / f"{name}.yaml"
 
 
 def _write(live: Mapping[str, Any], sheet: Sheet | None, file: Path) -> str:

@@ -4,14 +4,14 @@ Nothing is written when anything is wrong with a file, when somebody's edit in t
 refuses. Each item is written only if it is still the one that was shown. Again is the same.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from console.policy.complaining import FAILED, complain
+from console.policy.answering import Answer
+from console.policy.complaining import FAILED
 from console.policy.edits import Editor, live_item, pushed_from, pushed_of
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import Gathered, gather, note
@@ -22,6 +22,7 @@ from functions.ports.policies import EditedMeanwhileError, PolicyEditor
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
+from policies.lint.codes import Level
 from policies.lint.lint import lint
 
 SHIPPED_SOURCE = "shipped-with-relight"
@@ -51,34 +52,37 @@ class Wish:
 def push(
     policies: PolicyEditor,
     wish: Wish,
+    answer: Answer,
     gates: Sequence[Gate] = (),
     *,
     clock: Callable[[], datetime],
     pause: Callable[[float], None],
 ) -> int:
-    """Do it; the answer is the exit status."""
+    """Do it; the result is the exit status."""
     refused = _asked_wrongly(wish)
     if refused:
-        return complain(refused)
+        return answer.failed(refused)
     files = files_of(wish.paths)
     linted = lint(read(files))
     tell(linted, notes=False)
     if not files or len(linted) != len(files) or not all(is_good(each) for each in linted):
-        return complain("nothing was written." if files else f"{NO_FILES} Nothing was written.")
+        flaws = (flaw for each in linted for flaw in each.flaws if flaw.level is Level.PROBLEM)
+        answer.problems.extend(flaw.document() for flaw in flaws)
+        return answer.failed("nothing was written." if files else f"{NO_FILES} Nothing was written.")
     there = gather(files)
-    planned = _plan(policies, wish, there)
-    _show(planned, wish)
+    planned = _plan(policies, wish, there, answer)
+    _show(planned, wish, answer)
     conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
     if conflicts:
-        return complain(
+        return answer.failed(
             f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. `relight policy pull` brings the"
             " table's into the folder; --force writes over it."
         )
     for gate in gates:
         refused = gate(planned)
         if refused:
-            return complain(f"{refused} Nothing was written.")
-    return 0 if wish.dry_run else _write(policies, wish, there, planned, clock=clock, pause=pause)
+            return answer.failed(f"{refused} Nothing was written.")
+    return 0 if wish.dry_run else _write(policies, wish, there, planned, answer, clock=clock, pause=pause)
 
 
 def _asked_wrongly(wish: Wish) -> str:
@@ -90,7 +94,7 @@ def _asked_wrongly(wish: Wish) -> str:
     return ""
 
 
-def _plan(policies: PolicyEditor, wish: Wish, there: Gathered) -> list[Planned]:
+def _plan(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -> list[Planned]:
     """Return what becomes of each policy, in order of the files, then of what is not there any more."""
     planned = []
     for sheet in there.sheets:
@@ -99,10 +103,10 @@ def _plan(policies: PolicyEditor, wish: Wish, there: Gathered) -> list[Planned]:
         live, head = policies.live(sheet.name), policies.head(sheet.name)
         found = plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish))
         planned.append(switched_off(found) if wish.mode == PolicyMode.OFF else found)
-    return [*planned, *_gone(policies, wish, there)]
+    return [*planned, *_gone(policies, wish, there, answer)]
 
 
-def _gone(policies: PolicyEditor, wish: Wish, there: Gathered) -> Iterator[Planned]:
+def _gone(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -> Iterator[Planned]:
     (folder, *more) = wish.paths
     if more or not folder.is_dir():
         return
@@ -113,6 +117,7 @@ def _gone(policies: PolicyEditor, wish: Wish, there: Gathered) -> Iterator[Plann
         if found is not None and wish.prune:
             yield found
         elif found is not None:
+            answer.of(name, doing="not in the folder", why=f"pushed from {source} before; --prune turns it off")
             print(f"not in the folder  {name} (pushed from {source} before; --prune turns it off)")
 
 
@@ -129,8 +134,10 @@ def _is_shipped(wish: Wish, folder: Path) -> bool:
     return folder.resolve() == wish.shipped.resolve()
 
 
-def _show(planned: Sequence[Planned], wish: Wish) -> None:
+def _show(planned: Sequence[Planned], wish: Wish, answer: Answer) -> None:
     for each in planned:
+        found = [change.document() for change in each.changes]
+        answer.of(each.name, doing=each.doing.value, why=each.why, changes=found)
         if each.doing is Doing.CONFLICT:
             print(f"CONFLICT   {each.name}: {each.why}")
         elif each.doing in {Doing.CHANGED, Doing.OFF} or wish.dry_run:
@@ -147,6 +154,7 @@ def _write(
     wish: Wish,
     there: Gathered,
     planned: Sequence[Planned],
+    answer: Answer,
     *,
     clock: Callable[[], datetime],
     pause: Callable[[float], None],
@@ -157,12 +165,15 @@ def _write(
             if each.writes:
                 policies.replace_live(each.live, _item(wish, there, each))
                 written.append(each.name)
+                answer.of(each.name, written=True)
             print(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
         except EditedMeanwhileError:
             lost.append(each.name)
-            print(f"relight policy: {each.name} was edited in the table just now: not written.", file=sys.stderr)
+            answer.failed(f"{each.name} was edited in the table just now: not written.")
     _note(wish, there, [each for each in planned if each.name not in lost])
-    refused = [name for name in written if wish.wait_seconds and not _accepted(policies, wish, name, clock, pause)]
+    refused = [
+        name for name in written if wish.wait_seconds and not _accepted(policies, wish, name, answer, clock, pause)
+    ]
     return FAILED if lost or refused else 0
 
 
@@ -188,11 +199,19 @@ def _note(wish: Wish, there: Gathered, known: Sequence[Planned]) -> None:
 
 
 def _accepted(
-    policies: PolicyEditor, wish: Wish, name: str, clock: Callable[[], datetime], pause: Callable[[float], None]
+    policies: PolicyEditor,
+    wish: Wish,
+    name: str,
+    answer: Answer,
+    clock: Callable[[], datetime],
+    pause: Callable[[float], None],
 ) -> bool:
     verdict = wait_for_verdict(policies, name, wish.wait_seconds, clock=clock, pause=pause)
+    answer.judged(name, verdict)
     if verdict is None:
-        print(f"relight policy: {name} is written and not judged yet: `log Guard`.", file=sys.stderr)
+        answer.failed(f"{name} is written and not judged yet: `log Guard`.")
         return False
+    if verdict["status"] != "accepted":
+        answer.left.append(f"{name} is refused: `relight policy show {name}`.")
     print(f"{verdict['status']:<10} {name} (revision {verdict['revision']})")
     return bool(verdict["status"] == "accepted")

@@ -7,9 +7,9 @@ must still be what was looked at. Again is the same.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from console.policy.complaining import complain
+from console.policy.answering import Answer
 from console.policy.diffing import changes
 from console.policy.edits import Editor, live_item, pushed_of
 from console.policy.past import before, document_of
@@ -33,25 +33,31 @@ class Wish:
 
 
 def roll_back(
-    policies: PolicyEditor, wish: Wish, *, clock: Callable[[], datetime], pause: Callable[[float], None]
+    policies: PolicyEditor, wish: Wish, answer: Answer, *, clock: Callable[[], datetime], pause: Callable[[float], None]
 ) -> int:
-    """Do it; the answer is the exit status."""
+    """Do it; the result is the exit status."""
     live, head = policies.live(wish.name), policies.head(wish.name)
     if head is None:
-        return complain(f"nothing of {wish.name} was ever in force; `relight policy list` names them.")
+        return answer.failed(f"nothing of {wish.name} was ever in force; `relight policy list` names them.")
     target = _target(policies, wish, live, head)
     if isinstance(target, str):
-        return complain(target)
+        return answer.failed(target)
     document = document_of(target)
+    answer.of(wish.name, restores=target.revision)
     if live is not None and fingerprint(live) == target.hash == head.hash:
         print(f"{wish.name}: revision {head.revision} is in force and says what revision {target.revision} says.")
+        answer.judged(wish.name, {"status": "accepted", "revision": head.revision, "mode": head.mode.value})
         return 0
-    for change in changes(fields_of(live), document) if live else ():
+    found = changes(fields_of(live), document) if live else []
+    for change in found:
         for line in change.lines():
             print(f"    {line}")
     pushed = pushed_of(live) if live else {}
     policies.replace_live(live, live_item(document, wish.editor, restored=target.revision, pushed=pushed))
-    return _wait(policies, wish, target, clock, pause)
+    answer.of(wish.name, written=True, changes=[change.document() for change in found])
+    verdict = wait_for_verdict(policies, wish.name, wish.wait_seconds, clock=clock, pause=pause)
+    answer.judged(wish.name, verdict)
+    return _told(wish, target, verdict, answer)
 
 
 def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | None", head: Head) -> Head | str:
@@ -79,19 +85,11 @@ def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | No
     return target
 
 
-def _wait(
-    policies: PolicyEditor,
-    wish: Wish,
-    target: Head,
-    clock: Callable[[], datetime],
-    pause: Callable[[float], None],
-) -> int:
-    verdict = wait_for_verdict(policies, wish.name, wish.wait_seconds, clock=clock, pause=pause)
+def _told(wish: Wish, target: Head, verdict: "Mapping[str, Any] | None", answer: Answer) -> int:
     if verdict is None:
-        return complain(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
+        return answer.failed(f"{wish.name} is written and not judged yet: `log Guard`. Say it again when it is.")
     if verdict["status"] != "accepted":
-        return complain(
-            f"revision {target.revision} of {wish.name} is refused today: `relight policy show {wish.name}`."
-        )
+        told = f"revision {target.revision} of {wish.name} is refused today: `relight policy show {wish.name}`."
+        return answer.failed(told)
     print(f"{wish.name}: revision {target.revision} is in force again, as revision {verdict['revision']}.")
     return 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_archive
+from console.policy.answering import Answer, answered
 from console.stack_commands import DEFAULT_STACK
 from console.values import days, positive, seconds, whole_number
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _NAME = "as `relight policy list` shows it"
 _JSON = "JSON on standard output, for machines"
+_DONE = "one JSON document on standard output: of each policy what was written and judged, and what is left"
 Add = Callable[..., argparse.ArgumentParser]
 
 
@@ -29,6 +31,7 @@ def add_arguments(add: Add, shipped: Path, paths: str) -> None:
         action = add(name, help=text)
         action.add_argument("--reason", default="", help="why, for whoever is paged")
         _add_editor(action)
+        action.add_argument("--json", action="store_true", help=_DONE)
         _add_table(action)
     setting = add("set-mode", help="one policy's mode; also ends the shadow it put itself in")
     setting.add_argument("name", metavar="NAME", help=_NAME)
@@ -75,6 +78,7 @@ def _add_pull(action: argparse.ArgumentParser) -> None:
     action.add_argument("names", nargs="*", metavar="NAME", help=f"{_NAME} (default: all)")
     action.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to write to")
     action.add_argument("--force", action="store_true", help="write over files that were edited")
+    action.add_argument("--json", action="store_true", help=_DONE)
     _add_table(action)
 
 
@@ -106,6 +110,7 @@ def _add_edit(action: argparse.ArgumentParser, wait: float = 60.0) -> None:
     action.add_argument("--reason", default="", help="why, for whoever looks later")
     waiting = f"for the guard's verdict ({wait:g})"
     action.add_argument("--wait", type=seconds, default=wait, metavar="SECONDS", help=waiting)
+    action.add_argument("--json", action="store_true", help=_DONE)
     _add_editor(action)
     _add_table(action)
 
@@ -121,13 +126,14 @@ def _add_table(action: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence["Gate"] = ()) -> int:
     """Carry out what was asked; *gates* see what a push is about to write, and may refuse. Return the exit status."""
-    if args.action in {"list", "show", "history", "diff", "pull"}:
+    if args.action in {"list", "show", "history", "diff"}:
         return _look(args, policies)
-    return _edit(args, policies, gates)
+    answer = Answer(args.action)
+    return answered(answer, lambda: _edit(args, policies, gates, answer), as_json=args.json)
 
 
 def _look(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
-    from console.policy import comparing, counting, editing, history, pulling
+    from console.policy import comparing, counting, editing, history
 
     match args.action:
         case "list":
@@ -137,21 +143,21 @@ def _look(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
             return history.tell_history(policies, args.name, as_json=args.json)
         case "diff":
             return comparing.compare(policies, args.wanted, args.revision, as_json=args.json)
-        case "pull":
-            return pulling.pull(policies, pulling.Wish(args.names, args.to, args.force))
     if args.revision:
         return history.show_revision(policies, args.name, args.revision, as_json=args.json)
     return editing.show(policies, args.name, as_json=args.json)
 
 
-def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence["Gate"]) -> int:
+def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence["Gate"], answer: Answer) -> int:
     import time
     from datetime import UTC, datetime
     from functools import partial
 
-    from console.policy import editing, mode_setting, pushing, rolling_back
+    from console.policy import editing, mode_setting, pulling, pushing, rolling_back
     from console.policy.edits import Editor
 
+    if args.action == "pull":
+        return pulling.pull(policies, pulling.Wish(args.names, args.to, args.force), answer)
     clock = partial(datetime.now, UTC)
     editor = Editor(args.edited_by, clock(), args.reason)
     if args.action == "push":
@@ -167,11 +173,11 @@ def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence[
             expected=args.expect_revision,
             wait_seconds=args.wait,
         )
-        return pushing.push(policies, wish, gates, clock=clock, pause=time.sleep)
+        return pushing.push(policies, wish, answer, gates, clock=clock, pause=time.sleep)
     if args.action == "rollback":
         back = rolling_back.Wish(args.name, editor, args.to, args.wait)
-        return rolling_back.roll_back(policies, back, clock=clock, pause=time.sleep)
+        return rolling_back.roll_back(policies, back, answer, clock=clock, pause=time.sleep)
     if args.action == "set-mode":
         mode = mode_setting.Wish(args.name, args.mode, args.edited_by, args.reason, args.wait)
-        return mode_setting.set_mode(policies, mode, clock=clock, pause=time.sleep)
-    return editing.switch(args.action, policies, reason=args.reason, edited_by=args.edited_by, now=clock())
+        return mode_setting.set_mode(policies, mode, answer, clock=clock, pause=time.sleep)
+    return editing.switch(policies, answer, reason=args.reason, edited_by=args.edited_by, now=clock())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from console.policy import pulling, pushing, rolling_back
+from console.policy.answering import Answer
 from console.policy.edits import Editor
 from console.policy.pushing import Gate
 from console.policy.yaml_writing import as_yaml
@@ -60,9 +61,15 @@ class Person:
 
     def __init__(self, desk: Desk, folder: Path, *documents: Mapping[str, Any]) -> None:
         self.desk, self.folder, self.name = desk, folder, folder.name
+        self.answer = Answer("")
         folder.mkdir(exist_ok=True)
         for document in documents:
             self.write(document)
+
+    def told(self, action: str) -> Answer:
+        """Take a new answer for what this person does next, which stays here to look at."""
+        self.answer = Answer(action)
+        return self.answer
 
     def write(self, document: Mapping[str, Any]) -> Path:
         file = self.folder / f"{document['name']}.yaml"
@@ -72,14 +79,16 @@ class Person:
     def push(self, *, gates: Sequence[Gate] = (), reason: str = "", **wish: Any) -> int:  # noqa: ANN401 - of a Wish
         desk = self.desk
         asked = {"paths": [self.folder], "editor": Editor(self.name, desk.now, reason), "shipped": SHIPPED, **wish}
-        status = pushing.push(desk.table, pushing.Wish(**asked), gates, clock=desk.clock, pause=desk.look)
+        status = pushing.push(
+            desk.table, pushing.Wish(**asked), self.told("push"), gates, clock=desk.clock, pause=desk.look
+        )
         desk.look()
         return status
 
     def pull(self, *names: str, force: bool = False) -> int:
-        return pulling.pull(self.desk.table, pulling.Wish(names, self.folder, force))
+        return pulling.pull(self.desk.table, pulling.Wish(names, self.folder, force), self.told("pull"))
 
     def roll_back(self, name: str = NAME, to: int = 0, reason: str = "") -> int:
         desk = self.desk
         wish = rolling_back.Wish(name, Editor(self.name, desk.now, reason), to)
-        return rolling_back.roll_back(desk.table, wish, clock=desk.clock, pause=desk.look)
+        return rolling_back.roll_back(desk.table, wish, self.told("rollback"), clock=desk.clock, pause=desk.look)

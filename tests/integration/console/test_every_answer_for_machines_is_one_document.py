@@ -11,14 +11,24 @@ from tests.tools.envelopes import SHIPPED
 NAME = "capacity-expiring"
 ANSWERED: tuple[tuple[str, ...], ...] = (
     *(("policy", "list"), ("policy", "show", NAME), ("policy", "show", NAME, "--revision", "1")),
-    *(("policy", "history", NAME), ("policy", "diff", NAME), ("policy", "diff", "FOLDER"), ("policy", "report")),
+    *(("policy", "history", NAME), ("policy", "diff", NAME), ("policy", "diff", "FILE"), ("policy", "report")),
     *(("archive", "stats"), ("archive", "pull", "PAST"), ("archive", "stats", "FOLDER")),
     *(("incident", "list"), ("incident", "list", "--closed"), ("node", "maintenance"), ("node", "commands", "i-0abc")),
     *(("dlq", "list"), ("dlq", "show", "rejects"), ("dlq", "redrive", "rejects", "--dry-run")),
 )
+WRITTEN: tuple[tuple[str, ...], ...] = (
+    *(
+        ("policy", "push", "FOLDER", "--dry-run"),
+        ("policy", "push", "FOLDER"),
+        ("policy", "pull", NAME, "--to", "FOLDER"),
+    ),
+    *(("policy", "set-mode", NAME, "shadow"), ("policy", "rollback", NAME, "--to", "1")),
+    *(("policy", "stop", "--reason", "a test"), ("policy", "start")),
+)
 REFUSED: tuple[tuple[str, ...], ...] = (
     *(("policy", "show", "nobody"), ("policy", "history", "nobody"), ("policy", "show", NAME, "--revision", "99")),
     *(("policy", "diff", "nobody"), ("policy", "explain", "--incident", "0"), ("policy", "explain", "--node", "i-0")),
+    *(("policy", "set-mode", "nobody", "off"), ("policy", "rollback", "nobody"), ("policy", "push", "no")),
     *(("policy", "record", "0"), ("policy", "report", "--stack", "Nobody"), ("policy", "report", "--events", "FOLDER")),
     *(("policy", "backtest", "--events", "FOLDER"), ("policy", "backtest", "--events", "s3://nobody-has-this")),
     *(
@@ -52,10 +62,18 @@ def test_one_document_or_none(
     folder.mkdir()
     (folder / f"{NAME}.yaml").write_text((SHIPPED / f"{NAME}.yaml").read_text())
     assert relight("policy", "push", str(folder), "--source", "machines", "--wait", "60")[0] == 0
-    places = {"FOLDER": str(folder), "PAST": str(tmp_path / "past")}
+    places = {"FOLDER": str(folder), "FILE": str(folder / f"{NAME}.yaml"), "PAST": str(tmp_path / "past")}
     for words in ANSWERED:
         status, shown = relight(*(places.get(word, word) for word in words), "--json")
         assert (status, bool(json.loads(shown))) == (0, True), words
+    for words in WRITTEN:
+        status, shown = relight(*(places.get(word, word) for word in words), "--json")
+        told = json.loads(shown)
+        assert (status, told["action"], told["done"], told["left"]) == (0, words[1], True, []), words
+        assert all({"name", "written"} <= set(one) for one in told["policies"]), words
+    # What others have in the table, this folder lacks: that is a difference, and a document too.
+    status, shown = relight("policy", "diff", str(folder), "--json")
+    assert (status in {0, 1}, set(json.loads(shown))) == (True, {"same", "differences"})
     for words in REFUSED:
         capsys.readouterr()
         status, shown = relight(*(places.get(word, word) for word in words), "--json")

@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 
 from console.main import main
+from console.policy.answering import Answer
 from console.policy.mode_setting import Wish, set_mode
 from functions.adapters.policies import DynamoPolicies, push
 from functions.adapters.switches import DynamoSwitches
@@ -33,6 +34,7 @@ class Desk:
     now: datetime = NOW
     awake: bool = True
     seen: list[str] = field(default_factory=list)
+    answer: Answer = field(default_factory=lambda: Answer("set-mode"))
 
     def judge(self) -> None:
         Guard(self.policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(NAME)
@@ -44,7 +46,9 @@ class Desk:
             self.judge()
 
     def set(self, mode: str, reason: str = "") -> int:
-        return set_mode(self.policies, Wish(NAME, mode, "kim", reason), clock=lambda: self.now, pause=self.pause)
+        self.answer = Answer("set-mode")
+        wish = Wish(NAME, mode, "kim", reason)
+        return set_mode(self.policies, wish, self.answer, clock=lambda: self.now, pause=self.pause)
 
     @property
     def why_not(self) -> str:
@@ -122,6 +126,30 @@ def test_an_item_that_is_refused_as_it_stands_ends_nothing(desk: Desk, capsys: p
     assert desk.set("active") == 1
     assert "was refused as it stands" in capsys.readouterr().err
     assert desk.policies.self_shadows.all() == {NAME: SHADOW}
+
+
+@pytest.mark.parametrize("mode", ["off", "shadow"])
+def test_power_is_taken_where_the_item_is_refused_for_something_else(
+    desk: Desk, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    live = desk.policies.live(NAME)
+    assert live
+    desk.policies.put_live({**live, "deadline": "soon"})
+    assert [desk.set(mode), desk.set(mode)] == [0, 0]
+    head = desk.policies.head(NAME)
+    assert head
+    assert head.mode == mode
+    shown = capsys.readouterr()
+    assert f"{NAME}: {mode}, revision 2." in shown.out
+    assert "The rest of its item stays refused; what was accepted last goes on. deadline: 'soon' is not" in shown.out
+    assert f"relight policy rollback {NAME} --to 2" in shown.out
+    assert shown.err == ""
+    assert desk.policies.self_shadows.all() == {}
+    assert desk.answer.document(0)["policies"][0]["verdict"]["mode"] == mode
+    assert "stays refused" in desk.answer.left[0]
+    assert desk.set("active") == 1, "to give power back the item must be sound"
+    assert "refused as it stands, and its mode with it" in capsys.readouterr().err
 
 
 def test_again_is_the_same(desk: Desk) -> None:
