@@ -39,8 +39,9 @@ def put_in_force(deployed: Deployed, eventually: Eventually) -> None:
         eventually(lambda: policies.head(POLICY))
 
 
-def fault(node: str) -> Finding:
-    return finding(node, policy=plan(approval=True, settle=0), seen=datetime.now(UTC), cluster="training")
+def fault(node: str, name: str = "") -> Finding:
+    policy = plan(approval=True, settle=0)
+    return finding(node, name=name, policy=policy, seen=datetime.now(UTC), cluster="training")
 
 
 def listed(relight: Relight, *words: str) -> Sequence[dict[str, Any]]:
@@ -71,6 +72,26 @@ def test_a_parked_incident_is_found_read_and_closed(
     assert listed(relight) == []
     assert [each["id"] for each in listed(relight, "--closed", "--node", "i-parked")] == [incident]
     assert relight(*words)[0] == 0
+
+
+def test_a_no_is_kept_while_it_holds_and_taken_back(
+    deployed: Deployed, relight: Relight, eventually: Eventually
+) -> None:
+    put_in_force(deployed, eventually)
+    denied = send(deployed, fault("i-denied"))
+    eventually(lambda: [each for each in listed(relight, "--node", "i-denied") if each["status"] == "parked"])
+    words = ("incident", "deny", denied[:10], "--by", "kim", "--yes", "--reason")
+    status, closed = relight.json(*words, "a firmware test", "--for", "2h")
+    assert (status, closed["outcome"]) == (0, "denied")
+    send(deployed, fault("i-denied", "again"))
+    of_node = ("--closed", "--node", "i-denied")
+    (line,) = eventually(lambda: [each for each in listed(relight, *of_node) if each["outcome"] == "recorded"])
+    assert "denied by kim at" in line["reason"]
+    assert relight("incident", "deny", line["id"], "--yes", "--reason", "it is over", "--for", "0")[0] == 0
+    asking = send(deployed, fault("i-denied", "later"))
+    eventually(lambda: [each for each in listed(relight, "--node", "i-denied") if each["status"] == "parked"])
+    assert "it was denied before by kim" in relight("incident", "show", asking)[1]
+    assert relight("incident", "close", asking, "--reason", "done", "--yes")[0] == 0
 
 
 def test_a_stop_is_read_before_anything_opens_and_ends_when_it_is_taken_back(
