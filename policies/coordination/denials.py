@@ -18,7 +18,7 @@ from policies.coordination.judgements import LONGEST_WORDS
 # As often as Prometheus Alertmanager says again what goes on (repeat_interval: 4h unless told otherwise).
 DENIED_SECONDS = 4 * 3600.0
 MOST_DENIALS = 8  # words on one incident
-MOST_REFUSALS = 16  # incidents of one node: eight GPUs with two policies; an item of them has some 20 KB at most
+MOST_REFUSALS = 16  # incidents of one node: eight GPUs with two policies; an item of them has some 50 KB at most
 DENIED_BY: Final = "denied by"
 _LETTERS = 16  # of a digest: a lease tells a few dozen apart
 
