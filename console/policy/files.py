@@ -15,7 +15,7 @@ NO_FILES = "there is no policy here. Name files, or a folder that holds them (*.
 def files_of(paths: Sequence[Path]) -> list[Path]:
     """Return the files that *paths* name; a folder stands for all *.yaml in it, those of folders below left out.
 
-    BadInputError when there are more than anybody's policies: lint holds each against each.
+    BadInputError when there are more than anybody's policies: reading them takes lint some ten milliseconds each.
     """
     found = [file for path in paths for file in (_in(path) if path.is_dir() else [path])]
     if len(found) > MOST_FILES:

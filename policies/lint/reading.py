@@ -37,6 +37,11 @@ class Reading:
         return tuple(branch for branch in self.when if not branch.contradiction)
 
     @cached_property
+    def unless(self) -> tuple[Branch, ...]:
+        """The alternatives of `unless`; none when it excepts nothing."""
+        return branches_of(self.policy.unless)
+
+    @cached_property
     def tokens(self) -> tuple[tuple[str, tuple[Token, ...]], ...]:
         """The tokens of each condition, by its field."""
         policy = self.policy

@@ -3,18 +3,25 @@
 Decides for policies that act, or will once they are armed: those that tell only may say what they like beside others.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
 
-from policies.lint.branches import branches_of, implies
+from policies.lint.branches import implies
 from policies.lint.flaw import Flaw
+from policies.lint.meeting import Pair, may_meet
 from policies.lint.reading import Reading
 
 
 def flaws_together(readings: Sequence[Reading]) -> Iterator[tuple[int, Flaw]]:
     """Yield (index into *readings*, flaw) for each policy that does not go together with another."""
-    acting = [(at, read) for at, read in enumerate(readings) if not read.is_off and read.acts]
-    for (one_at, one), (two_at, two) in combinations(acting, 2):
+    acting = [at for at, read in enumerate(readings) if not read.is_off and read.acts]
+    pairs = may_meet([readings[at].possible for at in acting])
+    yield from flaws_of(readings, ((acting[one], acting[two]) for one, two in pairs))
+
+
+def flaws_of(readings: Sequence[Reading], pairs: Iterable[Pair]) -> Iterator[tuple[int, Flaw]]:
+    """Yield the same for these *pairs* of indexes only."""
+    for one_at, two_at in pairs:
+        one, two = readings[one_at], readings[two_at]
         flaw = _between(one, two)
         if flaw is not None:
             yield two_at, flaw
@@ -51,7 +58,7 @@ def _between(one: Reading, two: Reading) -> Flaw | None:
 def _hides(leading: Reading, hidden: Reading) -> bool:
     """Whether *leading* answers first whatever *hidden* would answer."""
     first, second = leading.policy, hidden.policy
-    sooner = first.count.at_least == 1 and first.settle <= second.settle and not branches_of(first.unless)
+    sooner = first.count.at_least == 1 and first.settle <= second.settle and not leading.unless
     return first.priority > second.priority and sooner and implies(hidden.possible, leading.possible)
 
 
@@ -63,7 +70,7 @@ def _hidden(leading: Reading) -> Flaw:
 def _meet(one: Reading, two: Reading) -> bool:
     """Whether one event may be both's: what `unless` takes out is not."""
     both = [left.with_(right) for left in one.possible for right in two.possible]
-    exceptions = [*branches_of(one.policy.unless), *branches_of(two.policy.unless)]
+    exceptions = [*one.unless, *two.unless]
     return any(not branch.contradiction and not implies([branch], exceptions) for branch in both)
 
 
