@@ -5,29 +5,63 @@ line reads AWS_REGION first and boto3 does not know it: a terminal must not spea
 
 Whatever client a session makes, its calls end. botocore's own bounds are a minute for each answer and as long for each
 connection, several times over: who waits at three in the morning takes that for a command that hangs.
+
+Addresses that AWS's settings name are looked at before: what is no URL, botocore tells as a defect of the program.
 """
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from policies.contract.errors import SettingsError
 
 if TYPE_CHECKING:
     import boto3
+    from botocore.session import Session
 
 CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 20.0, 5
+_ADDRESS = "AWS_ENDPOINT_URL"  # and with the name of a service behind it: AWS SDKs, "Service-specific endpoints"
+_LONGEST = 200
 CONNECTIONS = 16  # of one client: an archive is copied, and a fleet is asked, by several threads at once
 
 
 def session(region: str | None = None, *, read_seconds: float = READ_SECONDS) -> "boto3.Session":
-    """Return a session under the credentials of the environment; an answer may take *read_seconds*."""
+    """Return a session under the credentials of the environment; an answer may take *read_seconds*.
+
+    SettingsError when the settings name an address that is none.
+    """
     import boto3
     import botocore.session
 
     from functions.clients import bounded
 
     core = botocore.session.get_session()
+    for where, address in _addresses(core):
+        if not _is_url(address):
+            told = f"{where} is {address[:_LONGEST]!r}, which is no URL with a host and a port from 0 to 65535."
+            raise SettingsError(told, hint="Write it as http://127.0.0.1:4566, or take it out.")
     core.set_default_client_config(
         bounded(
             connect_seconds=CONNECT_SECONDS, read_seconds=read_seconds, tries=TRIES, max_pool_connections=CONNECTIONS
         )
     )
     return boto3.Session(botocore_session=core, region_name=region or os.environ.get("AWS_REGION") or None)
+
+
+def _addresses(core: "Session") -> Iterator[tuple[str, str]]:
+    """Yield each address of an endpoint that somebody set, and where."""
+    profile = core.get_scoped_config()
+    services = core.full_config.get("services", {}).get(profile.get("services"), {})
+    yield from ((name, value) for name, value in os.environ.items() if name.startswith(_ADDRESS) and value)
+    for where, words in (("", profile), *services.items()):
+        if isinstance(words, dict) and words.get("endpoint_url"):
+            yield f"endpoint_url of ~/.aws/config{f' for {where}' if where else ''}", str(words["endpoint_url"])
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 0) >= 0
+    except ValueError:
+        return False

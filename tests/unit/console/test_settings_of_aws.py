@@ -43,6 +43,24 @@ WRONG: dict[str, tuple[dict[str, str | None], str, str]] = {
     "nobody signed in by SSO": (NO_KEYS, SSO, "Sign in first"),
     "a config that is none": ({}, "[default\nx", "~/.aws/config"),
     "a region that is none": ({"AWS_REGION": "eu west"}, "", "AWS_REGION, written right"),
+    "a port that is none": (
+        {"AWS_ENDPOINT_URL": "http://127.0.0.1:abc"},
+        "",
+        "AWS_ENDPOINT_URL is 'http://127.0.0.1:abc'",
+    ),
+    "a port beyond all": ({"AWS_ENDPOINT_URL": "http://127.0.0.1:99999"}, "", "a port from 0 to 65535"),
+    "half of an address": ({"AWS_ENDPOINT_URL": "http://[::1"}, "", "no URL with a host"),
+    "an address of one service": ({"AWS_ENDPOINT_URL_S3": "nowhere"}, "", "AWS_ENDPOINT_URL_S3 is 'nowhere'"),
+    "an address in a file": (
+        {"AWS_ENDPOINT_URL": None},
+        "[default]\nendpoint_url = http://127.0.0.1:x\n",
+        "endpoint_url of ~/.aws/config is 'http://127.0.0.1:x'",
+    ),
+    "an address of one service in a file": (
+        {},
+        "[default]\nservices = ours\n[services ours]\ndynamodb =\n  endpoint_url = http:///\n",
+        "endpoint_url of ~/.aws/config for dynamodb is 'http:///'",
+    ),
     "nobody there": ({}, "", "Run it again"),
 }
 
