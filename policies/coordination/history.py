@@ -48,6 +48,7 @@ def past_of(incident: Incident) -> Past | None:
         repaired_at=max(repaired, default=None),
         job=incident.job.id if incident.job else "",
         outcome=incident.outcome,
+        recorded=recorded,
         of_run=has_only_the_run(incident),
         until=min(first.until, incident.updated_at) if first and first.until and recorded else None,
     )
@@ -59,4 +60,4 @@ def _begun(incident: Incident, past: tuple[Past, ...]) -> History:
 
 def _worth(entry: Past) -> tuple[bool, datetime, str]:
     """Where there is no room for all, what was only decided goes first, then the oldest."""
-    return not entry.recorded, entry.at, entry.incident
+    return not entry.is_recorded, entry.at, entry.incident

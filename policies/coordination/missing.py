@@ -16,7 +16,7 @@ from policies.coordination.judgements import missed_by
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.storms import is_of_a_scope
 from policies.coordination.working import Working
-from policies.facts.recent import Sign
+from policies.facts.recent import Sign, Span
 from policies.precision.misses import Misses, Restart, with_restarts
 from policies.precision.restarts import BEFORE, RESTARTS, TOGETHER, Evidence, is_about, restart_in, with_evidence
 
@@ -65,7 +65,7 @@ def keep_misses(work: Working, messages: Collection[AnyMessage], now: datetime) 
 def _looked_at(work: Working, restart: Restart) -> Restart:
     """Return *restart* with what was found before its news came: within the hour, or by what is open still."""
     recent = work.recents.get("")
-    if any(_foretells(sign, restart) for sign in (recent.signs if recent else ())):
+    if any(_foretells(sign, spans, restart) for sign, spans in (recent.came() if recent else ())):
         restart = restart.model_copy(update={"foreseen": True})
     for incident in work.incidents.values():
         if incident.status.is_open and not is_of_a_scope(incident.generation):
@@ -73,15 +73,15 @@ def _looked_at(work: Working, restart: Restart) -> Restart:
     return restart
 
 
-def _foretells(sign: Sign, restart: Restart) -> bool:
-    """Whether the fault came in the half hour before, or together with the end.
+def _foretells(sign: Sign, spans: Iterable[Span], restart: Restart) -> bool:
+    """Whether the fault, which came in those *spans*, came in the half hour before, or together with the end.
 
     Between the ends of a span there is no pause of half an hour, so that one that begins before and ends after has it.
     """
     here = sign.instance == restart.node or (sign.job != "" and sign.job == restart.job)
     if not here or sign.fault in _ENDS:
         return False
-    return any(since - restart.at <= TOGETHER and restart.at - until <= BEFORE for since, until in sign.came())
+    return any(since - restart.at <= TOGETHER and restart.at - until <= BEFORE for since, until in spans)
 
 
 def _by_incident(restart: Restart, incident: Incident) -> Restart:

@@ -12,39 +12,52 @@ from datetime import datetime, timedelta
 from policies.contract.decisions import Finding
 from policies.coordination.storms import is_of_a_scope
 from policies.facts.faults import fault_of
-from policies.facts.recent import HOUR, Recent, Sign, rack_and_switch
+from policies.facts.recent import HOUR, Recent, Row, Sign, Span, rack_and_switch, spans_of
 from policies.precision.restarts import BEFORE
 
-MOST_SIGNS = 512  # about 70 KiB
+MOST_SIGNS = 512  # about 70 KiB, and as much again with a row each
 IN_A_ROW = BEFORE  # whoever asks whether it came in the half hour before finds nothing between that is not there
 MOST_SPANS = 2  # half an hour apart within an hour
 LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
+Rows = dict[tuple[str, str, str, datetime], Row]
 
 
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:
     """Return *recent* with what *findings* tell; None when there is nothing to keep."""
     signs = list(recent.signs if recent else ())  # in order: a storm of a thousand nodes notes each of its findings
+    rows = {(row.fault, row.instance, row.job, row.at): row for row in recent.rows} if recent else {}
     since = now - HOUR
     for finding in findings:
         sign = _sign(finding, now)
         if sign.at >= since and not is_of_a_scope(finding.generation):
-            _put(signs, sign)
+            _put(signs, rows, sign, () if finding.late else None)
     fresh = [sign for sign in signs if sign.at >= since]
     if len(fresh) > MOST_SIGNS:
         fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, _whose(sign)))[-MOST_SIGNS:], key=_whose)
     kept = tuple(fresh)
+    theirs = tuple(rows[_when(sign)] for sign in kept if _when(sign) in rows) if rows else ()
     if recent is None:
-        return Recent(cluster=cluster, signs=kept) if kept else None
-    return recent if kept == recent.signs else recent.model_copy(update={"signs": kept})
+        return Recent(cluster=cluster, signs=kept, rows=theirs) if kept else None
+    is_same = (kept, theirs) == (recent.signs, recent.rows)
+    return recent if is_same else recent.model_copy(update={"signs": kept, "rows": theirs})
 
 
-def _put(signs: list[Sign], sign: Sign) -> None:
-    """Put *sign* in its place among *signs*, in the place of an older one of the same fault, node and run."""
+def _put(signs: list[Sign], rows: Rows, sign: Sign, ages: tuple[int, ...] | None) -> None:
+    """Put *sign* in its place among *signs*, in the place of an older one of the same fault, node and run.
+
+    *ages* are those of its row, None where it needs none; what both are is one row.
+    """
     at = bisect_left(signs, _whose(sign), key=_whose)
     if at == len(signs) or _whose(signs[at]) != _whose(sign):
         signs.insert(at, sign)
     else:
-        signs[at] = _one_of(signs[at], sign)
+        known = signs[at]
+        row = rows.pop(_when(known), None)
+        spans = _in_a_row((*spans_of(known.at, row.ages if row else None), *spans_of(sign.at, ages)))
+        signs[at] = sign = max(known, sign, key=lambda one: (one.at, one))
+        ages = _as_ages(spans, sign.at)
+    if ages is not None:
+        rows[_when(sign)] = Row.trusted(fault=sign.fault, instance=sign.instance, job=sign.job, at=sign.at, ages=ages)
 
 
 def _whose(sign: Sign) -> tuple[str, str, str]:
@@ -52,18 +65,14 @@ def _whose(sign: Sign) -> tuple[str, str, str]:
     return sign.fault, sign.instance, sign.job
 
 
-def _one_of(one: Sign, other: Sign) -> Sign:
-    """Return the newer of two signs of one fault, node and run, with when both came."""
-    if one == other:
-        return one
-    older, newer = sorted((one, other), key=lambda sign: (sign.at, sign[:-1]))
-    spans = _in_a_row((*older.came(), *newer.came()))
-    return newer._replace(spans=_as_ages(spans, newer.at))
+def _when(sign: Sign) -> tuple[str, str, str, datetime]:
+    """Return by what a row is found: one of a sign that is another by now is nobody's."""
+    return sign.fault, sign.instance, sign.job, sign.at
 
 
-def _in_a_row(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+def _in_a_row(spans: Iterable[Span]) -> list[Span]:
     """Return *spans* joined where they are near each other, the latest ones: within the hour there are no more."""
-    joined: list[tuple[datetime, datetime]] = []
+    joined: list[Span] = []
     for since, until in sorted(spans):
         if joined and since - joined[-1][1] <= IN_A_ROW:
             joined[-1] = joined[-1][0], max(joined[-1][1], until)
@@ -72,7 +81,7 @@ def _in_a_row(spans: Iterable[tuple[datetime, datetime]]) -> list[tuple[datetime
     return joined[-MOST_SPANS:]
 
 
-def _as_ages(spans: Iterable[tuple[datetime, datetime]], at: datetime) -> tuple[int, ...] | None:
+def _as_ages(spans: Iterable[Span], at: datetime) -> tuple[int, ...] | None:
     ages = tuple((at - end) // timedelta(microseconds=1) for span in spans for end in span)
     return None if ages == (0, 0) else ages
 
@@ -91,5 +100,4 @@ def _sign(finding: Finding, now: datetime) -> Sign:
         job=finding.job.id if finding.job else "",
         type=node.instance_type,
         driver=driver,
-        spans=() if finding.late else None,
     )

@@ -37,9 +37,12 @@ class Past(Model):
     outcome: str = ""
     of_run: bool = False
     until: Moment | None = None
+    recorded: bool = (
+        False  # what `is_recorded` says: 0.1.0 writes it for what ran before, and what follows may leave it
+    )
 
     @property
-    def recorded(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether nobody acted, though the policy would."""
         return self.outcome == RECORDED
 
@@ -60,7 +63,7 @@ def incidents_in(past: Sequence[Past]) -> list[Past]:
     for each in past:
         if each.of_run:
             continue
-        if not (each.recorded and last and each.at - last < EPISODE):
+        if not (each.is_recorded and last and each.at - last < EPISODE):
             found.append(each)
         until = each.until or each.at
         last = max(until, last) if last else until

@@ -6,7 +6,7 @@ nodes of one instance type of a cluster mostly run one image, and so one driver.
 entries.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -17,16 +17,15 @@ from policies.facts.fact import About, Fact, FactDocument, FactType, of_cluster
 from policies.facts.faults import fault_of
 
 HOUR = timedelta(hours=1)
+Span = tuple[datetime, datetime]  # from when until when something came in a row
 _RACK, _SWITCH = -1, -2  # of a network path, outermost first (`policies/scopes.py`)
 
 
 class Sign(NamedTuple):
     """One node had one fault, the last time ``at``; a place that is not known is empty.
 
-    ``spans`` are the times that it came in a row while that was news, in microseconds before ``at``: from, until, from,
-    until. None: at that one moment, and that was news.
-
-    A document holds it as a list: what is added goes to the end with a default, so that older ones stay readable.
+    A document holds it as a list, and whoever knows fewer columns reads none of a document that has more: after a
+    roll-back no node would have neighbours. What is added is a field of `Recent`.
     """
 
     fault: str
@@ -37,22 +36,44 @@ class Sign(NamedTuple):
     job: str = ""
     type: str = ""
     driver: str = ""
-    spans: tuple[int, ...] | None = None
 
-    def came(self) -> tuple[tuple[datetime, datetime], ...]:
-        """Return from when until when it came in a row, the latest last."""
-        if self.spans is None:
-            return ((self.at, self.at),)
-        ends = [self.at - timedelta(microseconds=each) for each in self.spans]
-        return tuple(zip(ends[::2], ends[1::2], strict=False))
+
+class Row(Model):
+    """When the fault of the sign with the same ``fault``, ``instance``, ``job`` and ``at`` came in a row.
+
+    ``ages`` are the times that it did while that was news, in microseconds before ``at``: from, until, from, until.
+    """
+
+    fault: str
+    instance: str
+    job: str
+    at: Moment
+    ages: tuple[int, ...]
 
 
 class Recent(Model):
-    """The document: one sign for each fault, node and run."""
+    """The document: one sign for each fault, node and run.
+
+    ``rows`` are of the signs that came otherwise than at one moment while that was news. An older version that writes
+    the document leaves them out.
+    """
 
     cluster: str
     version: int = 1
     signs: tuple[Sign, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+    def came(self) -> Iterator[tuple[Sign, tuple[Span, ...]]]:
+        """Yield each sign with the spans in which it came, the latest last."""
+        rows = {(row.fault, row.instance, row.job, row.at): row.ages for row in self.rows}
+        for sign in self.signs:
+            yield sign, spans_of(sign.at, rows.get((sign.fault, sign.instance, sign.job, sign.at)))
+
+
+def spans_of(at: datetime, ages: tuple[int, ...] | None) -> tuple[Span, ...]:
+    """Return the spans of a `Row` with *ages* before *at*; None: there is no row."""
+    ends = [at - timedelta(microseconds=each) for each in ((0, 0) if ages is None else ages)]
+    return tuple(zip(ends[::2], ends[1::2], strict=False))
 
 
 class Neighbours:

@@ -86,7 +86,7 @@ def test_what_a_shadow_would_have_done_is_kept_and_what_only_tells_is_not() -> N
     take(
         store, START, findings(finding(policy=plan(mode=PolicyMode.SHADOW)), finding("i-2", policy=plan(Action.RECORD)))
     )
-    assert [entry.recorded for entry in past_in(store)] == [True]
+    assert [(entry.is_recorded, entry.recorded) for entry in past_in(store)] == [(True, True)]
     assert past_in(store, "i-2") == ()
     assert signs_in(store) == [("gpu.xid", "i-1"), ("gpu.xid", "i-2")]
 
@@ -180,6 +180,24 @@ def test_a_document_of_before_drivers_were_told_goes_on() -> None:
     assert later
     assert [(sign.instance, sign.driver) for sign in later.signs] == [("i-1", ""), ("i-2", NEW)]
     assert Recent.model_validate_json(later.to_json()) == later
+
+
+def test_what_an_older_version_made_of_the_signs_goes_on() -> None:
+    """It leaves out what it does not know, and puts newer signs in the place of older ones."""
+    seen = [finding("i-1"), finding("i-1", name="again", seen=at(60)), finding("i-2", late=True)]
+    kept = recent.note(None, seen, CLUSTER, at(61))
+    assert kept
+    assert [(row.instance, row.ages) for row in kept.rows] == [("i-1", (60_000_000, 0)), ("i-2", ())]
+    spans = {sign.instance: told for sign, told in kept.came()}
+    assert spans == {"i-1": ((at(0), at(60)),), "i-2": ()}
+    older = kept.model_copy(update={"rows": ()})
+    newer = tuple(sign._replace(at=at(120)) for sign in kept.signs)
+    for document in (older, kept.model_copy(update={"signs": newer})):
+        assert [told for _sign, told in document.came()] == [((sign.at, sign.at),) for sign in document.signs]
+        read = Recent.model_validate_json(document.model_dump_json(exclude_defaults=True))
+        later = recent.note(read, [finding("i-3", seen=at(130))], CLUSTER, at(130))
+        assert later
+        assert (len(later.signs), later.rows) == (3, ())
 
 
 def test_the_past_of_one_that_is_noted_again_is_the_same_object() -> None:

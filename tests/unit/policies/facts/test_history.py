@@ -95,9 +95,11 @@ def test_an_older_document_that_holds_what_nobody_reads_any_more_says_the_same()
     entry = f'{{"incident":"a","policy":"p","fault":"f","at":"{NOW.isoformat()}","outcome":"recorded","recorded":true}}'
     document = HISTORY.parse(f'{{"cluster":"c","instance":"i-1","past":[{entry}]}}')
     assert document == History(
-        cluster="c", instance="i-1", past=(Past(incident="a", policy="p", fault="f", at=NOW, outcome=RECORDED),)
+        cluster="c",
+        instance="i-1",
+        past=(Past(incident="a", policy="p", fault="f", at=NOW, outcome=RECORDED, recorded=True),),
     )
-    assert document.past[0].recorded
+    assert document.past[0].is_recorded
 
 
 PASTS = st.builds(
