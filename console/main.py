@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from console.examples import put_examples
+from console.going_on import to_go_on
+from console.saying import say
 
 COMMANDS: dict[str, str] = {
     "demo": "console.commands.demo",
@@ -83,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return READER_GONE
     except KeyboardInterrupt:
-        print("\nrelight: stopped. What was done so far stays.", file=sys.stderr)
+        say(f"\nrelight: stopped. What was done so far stays. {to_go_on(_words(argv))}", file=sys.stderr)
         return STOPPED
 
 
@@ -118,7 +120,7 @@ def _reader_has_gone() -> bool:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _words(argv)
     parser = _top_parser()
     args = parser.parse_args(words[:1])
     if args.command is None:
@@ -128,6 +130,10 @@ def _main(argv: Sequence[str] | None) -> int:
         print(_unknown(args.command), file=sys.stderr)
         return USAGE_ERROR
     return _run(args.command, words[1:])
+
+
+def _words(argv: Sequence[str] | None) -> list[str]:
+    return list(sys.argv[1:] if argv is None else argv)
 
 
 def _top_parser() -> argparse.ArgumentParser:

@@ -142,7 +142,9 @@ def test_ctrl_c_is_no_traceback(
 
     monkeypatch.setattr(_Greet, "run", run)
     assert console.main([greet, "node-7"]) == 130
-    assert capsys.readouterr().err == "\nrelight: stopped. What was done so far stays.\n"
+    assert (
+        capsys.readouterr().err == "\nrelight: stopped. What was done so far stays. To go on: `relight greet node-7`.\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["there/is/no/such", "9" * 5000], ids=["missing", "too long"])
