@@ -19,6 +19,7 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 from policies.loader import load_document
 from policies.model import Policy
+from policies.yaml_text import LARGEST_BYTES
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,20 @@ def pull(policies: PolicyEditor, wish: Wish, answer: Answer) -> int:
     for name in names:
         live, sheet = policies.live(name), sheets.get(name)
         refused = _refuse(live, sheet, seen.policies.get(name), wish)
+        text = _text(live, sheet) if live is not None and not refused else ""
+        if len(text.encode()) > LARGEST_BYTES:
+            refused = (
+                f"as a file it is larger than the {LARGEST_BYTES} bytes that are read of one: shorten its examples."
+            )
         if refused or live is None:
             answer.of(name, doing="left alone", why=refused)
             status = answer.failed(f"{name}: {refused}")
             continue
-        told = _write(live, sheet, _file(wish, name))
-        answer.of(name, doing=told, written=told != "unchanged", file=str(sheet.file if sheet else _file(wish, name)))
+        told = "unchanged" if not text else "changed" if sheet else "new"
+        file = sheet.file if sheet else _file(wish, name)
+        if text:
+            write_whole(file, text)
+        answer.of(name, doing=told, written=told != "unchanged", file=str(file))
         print(f"{told:<10} {name}")
         known[name] = fingerprint(live)
     for name in sorted(set(sheets) - set(policies.names())) if not wish.names else ():
@@ -84,12 +93,8 @@ def _file(wish: Wish, name: str) -> Path:
     return wish.folder / f"{name}.yaml"
 
 
-def _write(live: Mapping[str, Any], sheet: Sheet | None, file: Path) -> str:
-    """Write the file if it says something else; return what was done."""
+def _text(live: Mapping[str, Any], sheet: Sheet | None) -> str:
+    """Return what the file is to say, empty where it says the same already."""
     if sheet is None:
-        write_whole(file, as_yaml(live))
-        return "new"
-    if fingerprint(sheet.document) == fingerprint(live):
-        return "unchanged"
-    write_whole(sheet.file, patched(sheet.text, live))
-    return "changed"
+        return as_yaml(live)
+    return "" if fingerprint(sheet.document) == fingerprint(live) else patched(sheet.text, live)

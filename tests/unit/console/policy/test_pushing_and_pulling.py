@@ -237,6 +237,19 @@ def test_a_pull_takes_no_edit_that_was_refused_and_none_that_is_not_there(desk: 
     assert desk.head().edit.by != UNKNOWN
 
 
+def test_a_pull_writes_no_file_that_nobody_could_read_again(desk: Desk, tmp_path: Path, capsys: Shown) -> None:
+    example = next(iter(DOCUMENT["examples"]))
+    odd = [{**event, "message": "\x80" * 2000} for event in example["events"]]
+    many = [{**example, "says": f"{number}", "events": odd} for number in range(8)]
+    desk.table.live_items[NAME] = {**DOCUMENT, "examples": many}
+    desk.look()
+    assert desk.head().revision == 1, "to the guard it is a policy"
+    ann = Person(desk, tmp_path / "ann")
+    assert ann.pull() == 1
+    assert "as a file it is larger than the 65536 bytes" in capsys.readouterr().err
+    assert not list(ann.folder.glob("*.yaml"))
+
+
 def test_off_waits_for_nobodys_edit_and_loses_none(desk: Desk, kim: Person) -> None:
     kim.push()
     desk.in_console(priority=9)
