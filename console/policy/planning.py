@@ -14,8 +14,6 @@ from console.policy.edits import SOURCE, changed_since_push, pushed_of
 from functions.ports.policies import DELETED, UNKNOWN, Head
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import NotPlainError, fingerprint, operators_fields
-from policies.loader import load_document
-from policies.model import Policy
 
 
 class Doing(StrEnum):
@@ -96,15 +94,24 @@ def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: s
 def switched_off(planned: Planned) -> Planned:
     """Return how a push of `off` goes on where it would write over an edit: it turns off what stands there, as it is.
 
-    Nobody's work is lost by that, and off must not wait. An edit that was refused stays a conflict: so would this be.
+    Nobody's work is lost by that, and off must not wait: the guard grants it on an item that is refused for something
+    else, too (`functions/guard/lowering.py`). Only what no command can write as it stands stays a conflict.
     """
     live = planned.live
-    if planned.doing is not Doing.CONFLICT or live is None or not isinstance(load_document(live), Policy):
+    if planned.doing is not Doing.CONFLICT or live is None or not _is_plain(live):
         return planned
     document = {**fields_of(live), "mode": PolicyMode.OFF.value}
     found = tuple(changes(fields_of(live), document))
     doing = Doing.OFF if found else Doing.SAME
     return replace(planned, doing=doing, document=document, changes=found, why="", keeps=True)
+
+
+def _is_plain(live: Mapping[str, Any]) -> bool:
+    try:
+        operators_fields(live)
+    except (NotPlainError, RecursionError):
+        return False
+    return True
 
 
 def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:

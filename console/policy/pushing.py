@@ -211,7 +211,13 @@ def _accepted(
     if verdict is None:
         answer.failed(f"{name} is written and not judged yet: `log Guard`.")
         return False
-    if verdict["status"] != "accepted":
-        answer.left.append(f"{name} is refused: `relight policy show {name}`.")
-    print(f"{verdict['status']:<10} {name} (revision {verdict['revision']})")
-    return bool(verdict["status"] == "accepted")
+    see = f"`relight policy show {name}`"
+    at = f"(revision {verdict['revision']})"
+    if verdict["status"] == "accepted":
+        print(f"accepted   {name} {at}")
+        return True
+    if wish.mode and verdict.get("mode") == wish.mode:  # what takes power away needs no sound item
+        print(f"{wish.mode:<10} {name} {at}; {answer.leave(f'the rest of {name} stays refused: {see}.')}")
+        return True
+    print(f"{verdict['status']:<10} {name} {at}; {answer.leave(f'{name} is refused: {see}.')}")
+    return False

@@ -250,36 +250,6 @@ def test_a_pull_writes_no_file_that_nobody_could_read_again(desk: Desk, tmp_path
     assert not list(ann.folder.glob("*.yaml"))
 
 
-def test_off_waits_for_nobodys_edit_and_loses_none(desk: Desk, kim: Person) -> None:
-    kim.push()
-    desk.in_console(priority=9)
-    assert kim.push(mode="off") == 0
-    assert desk.fields() == {**DOCUMENT, "priority": 9, "mode": "off"}
-    assert desk.head().mode is PolicyMode.OFF
-    assert kim.push(mode="off") == 0
-    assert kim.push() == 1, "off was written by this folder, the edit was not"
-    assert desk.fields()["priority"] == 9
-    desk.in_console(settle="soon")
-    assert kim.push(mode="off") == 1, "it would be refused as the edit is"
-
-
-def test_off_loses_no_edit_to_the_one_pipeline_that_pushes_either(desk: Desk, tmp_path: Path, capsys: Shown) -> None:
-    runner = Person(desk, tmp_path / "runner", DOCUMENT)
-    assert runner.push(source="main") == 0
-    desk.in_console(settle="77s")
-    assert runner.push(source="main", mode="off") == 0
-    assert "what was edited in the table stays in it" in capsys.readouterr().out
-    assert Person(desk, tmp_path / "runner-9", DOCUMENT).push(source="main") == 1
-    assert desk.fields() == {**DOCUMENT, "settle": "77s", "mode": "off"}
-
-
-def test_off_of_one_file_that_was_edited_meanwhile_is_no_false_alarm(desk: Desk, kim: Person, capsys: Shown) -> None:
-    kim.push()
-    desk.in_console(settle="77s")
-    assert kim.push(paths=[kim.folder / f"{NAME}.yaml"], mode="off") == 0
-    assert capsys.readouterr().err == ""
-
-
 def test_of_two_folders_each_is_the_source_of_its_own(desk: Desk, kim: Person, tmp_path: Path) -> None:
     ann = Person(desk, tmp_path / "ann", OTHER)
     assert kim.push(paths=[kim.folder, ann.folder]) == 0

@@ -59,6 +59,15 @@ def test_turning_off_what_acts_is_no_new_act(archive: MemoryArchive, capsys: pyt
     assert "new acts: 0" in capsys.readouterr().out
 
 
+def test_turning_off_what_holds_an_edit_that_was_refused_is_no_new_act_either(
+    archive: MemoryArchive, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = {**REPLACE, "settle": "soon", "mode": "off"}
+    edit = Planned(str(REPLACE["name"]), Doing.OFF, broken, broken, head(REPLACE), keeps=True)
+    assert gate(archive)([edit]) == ""
+    assert "new acts: 0" in capsys.readouterr().out
+
+
 def test_an_archive_that_is_younger_than_a_policy_does_not_take_what_it_did_all_along_for_new() -> None:
     young = shelved(history())
     there = head(RESTART)
