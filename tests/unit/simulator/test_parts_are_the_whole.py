@@ -41,7 +41,7 @@ def same(one: Piece, other: Piece) -> bool:
     return one == other and [*one.counts.items()] == [*other.counts.items()]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_parts_come_to_what_the_whole_comes_to(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 3 == 0:
         monkeypatch.setattr("simulator.archive.period.AHEAD", 2)  # moved lines then arrive behind later ones
@@ -60,7 +60,7 @@ def test_parts_come_to_what_the_whole_comes_to(seed: int, monkeypatch: pytest.Mo
     assert same(together(asked, by_name_alone, reader), whole)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_document_of_coordinate_and_every_state_of_a_node_is_the_same(seed: int) -> None:
     reader, question = archive(records(seed), seed), Question(candidate=heads())
 
@@ -87,12 +87,11 @@ def test_who_is_alive_is_told_by_the_clock_of_all_clusters() -> None:
     assert part.nodes.living("b.2", {""}) == {"": 0}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_minute_is_swept_once_whatever_is_asked_in_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_minute_is_swept_once_whatever_is_asked_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[datetime] = []
     monkeypatch.setattr(Coordination, "sweep", lambda _self, now: swept.append(now))
     replay = Replay(Question(candidate=heads()))
-    replay.run(records(seed))
+    replay.run(records(0))
     assert list(replay.finish())
     assert swept
     assert len(swept) == len(set(swept))
