@@ -3,7 +3,7 @@
 A lease expires by the clock that is passed in, never because a table forgot it. It must not know incidents' statuses.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from policies.contract.base import Model
@@ -14,20 +14,22 @@ from policies.coordination.denials import Refusal
 # Past the incident's deadline the sweep parks it; a lease outlives the deadline so that the sweep gets there first.
 GRACE_SECONDS = 900.0
 MOST_CANCELLED = 16  # of one node
-MOST_ALIKE = 4  # whatever is recorded anew began half an hour after the one before, so that these are of hours
-MOST_TOLD = 64  # eight GPUs with eight decisions each, 6 KB
+MOST_OF_A_SORT = 4  # whatever is recorded anew began half an hour after the one before, so that these are of hours
+MOST_TOLD = 256  # sixteen GPUs with sixteen decisions each, 27 KB
 PARKED_SECONDS = 30 * 86400.0  # a person may take days; nobody else may act on the node meanwhile
 
 
 class Told(NamedTuple):
     """The recorded *incident* of a ``sort`` of decision on a ``subject``; both are digests (`repeats.py`).
 
-    An item holds it as a list: what is added goes to the end with a default, so that older ones stay readable.
+    ``at`` is when it was told or, where there is little room, about when it was counted last. An item holds all this as
+    a list, and whoever knows fewer columns reads none of a lease that has more: what is added is a field of `Lease`.
     """
 
     subject: str
     sort: str
     incident: str
+    at: Moment
 
 
 class Lease(Model):
@@ -89,15 +91,32 @@ def cancel(lease: Lease, told: Cancellation) -> Lease:
     return lease.model_copy(update={"cancelled": tuple(newest)})
 
 
-def tell(lease: Lease, told: Told) -> Lease:
+def tell(lease: Lease, told: Told, over: timedelta) -> Lease:
     """Return the lease with *told* as the latest; of one sort and subject it keeps some of those before as well.
 
-    A message that comes again as the next incident has begun is of one of these.
+    A message that comes again as the next incident has begun is of one of these. Where there is no room, one of these
+    goes, or else what was counted longest ago, if that is *over* by now. Where all go on *told* finds none: whatever
+    went for it would be told anew next, and would find room by the next one's going, until nothing is joined any more.
     """
     others = [one for one in lease.told if one.incident != told.incident]
     alike = [one for one in others if one[:2] == told[:2]]
-    kept = [one for one in others if one not in alike[: -MOST_ALIKE + 1]]
-    return lease.model_copy(update={"told": (*kept, told)[-MOST_TOLD:]})
+    kept = [one for one in others if one not in alike[: -MOST_OF_A_SORT + 1]]
+    if len(kept) >= MOST_TOLD:
+        oldest = min([one for one in kept if one in alike] or kept, key=lambda one: (one.at, one.incident))
+        if oldest not in alike and told.at - oldest.at <= over:
+            return lease
+        kept.remove(oldest)
+    return lease.model_copy(update={"told": (*kept, told)})
+
+
+def tell_again(lease: Lease, incident: str, now: datetime, after: timedelta) -> Lease:
+    """Return the lease with *incident* told *now*; the same while there is much room, or if it was so long before."""
+    if len(lease.told) <= MOST_TOLD // 2:
+        return lease
+    told = tuple(
+        one._replace(at=now) if one.incident == incident and now - one.at > after else one for one in lease.told
+    )
+    return lease if told == lease.told else lease.model_copy(update={"told": told})
 
 
 def park(lease: Lease, now: datetime) -> Lease:

@@ -65,6 +65,7 @@ def _record(work: Working, finding: Finding, layout: Layout, held: str, rules: R
         repeats.remember(work, finding, why, incident, now)
         return
     counted = repeats.count(before, finding, now)
+    repeats.remember_still(work, finding, before, now)
     if counted is before:
         work.retold[before.id] = before
     else:

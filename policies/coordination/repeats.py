@@ -28,9 +28,11 @@ GAP = timedelta(minutes=30)
 LONGEST = timedelta(days=1)  # each day's list of incidents and each week's report have what still goes on
 # Who is woken is woken again while it goes on (Prometheus Alertmanager, repeat_interval: 4h unless told otherwise).
 LONGEST_PAGED = timedelta(hours=4)
-# Half an hour of one a minute: SQS brings a message again within its four tries of 30 s, and a shard that is blocked
-# brings a node's records again in their order, so that what is older than all of these was counted.
+# Half an hour of one a minute: SQS brings a message again within its twenty tries of 30 s (infra/lanes.py), and a shard
+# that is blocked a node's records in their order. What is older than all of these, a dead letter that a person sends
+# again after hours perhaps, is taken for counted.
 MOST_COUNTED = 32
+TOLD_AGAIN = GAP / 3  # so long an incident may be counted without a word of it to a lease that has little room
 _LETTERS = 16  # of a digest: a lease tells a few dozen apart
 
 
@@ -49,12 +51,31 @@ def last_told(lease: Lease) -> str:
 
 
 def has_counted(work: Working, finding: Finding) -> Incident | None:
-    """Return the incident that has counted this very *finding*, by its id alone."""
+    """Return the incident that has counted this very *finding*: by its id, or as it is older than all it knows by name.
+
+    The latter of the same revision in the same mode alone: of another one nothing was held back.
+    """
     for one in _mine(work, finding):
         incident = work.incidents.get(one.incident)
-        if incident and any(counted.id == finding.id for counted in incident.counted):
+        if incident and (_knows(incident, finding) or _has_forgotten(incident, finding)):
             return incident
     return None
+
+
+def _knows(incident: Incident, finding: Finding) -> bool:
+    return any(counted.id == finding.id for counted in incident.counted)
+
+
+def _has_forgotten(incident: Incident, finding: Finding) -> bool:
+    is_its = (finding.policy.revision, finding.policy.mode) == (incident.policy.revision, incident.policy.mode)
+    since = incident.findings[0].observed_at
+    return is_its and since <= finding.observed_at and _is_older(incident, Counted(finding.observed_at, finding.id))
+
+
+def _is_older(incident: Incident, one: Counted) -> bool:
+    """Whether *incident* has counted more than it knows by name, and *one* is older than all of these."""
+    known = incident.counted
+    return bool(known) and incident.findings[0].times > len(known) and one < known[0]
 
 
 def one_more_of(work: Working, finding: Finding, why: str) -> Incident | None:
@@ -73,8 +94,15 @@ def remember(work: Working, finding: Finding, why: str, incident: Incident, now:
     """Note with the lease of *finding*'s generation that *incident* tells of it."""
     generation = finding.generation
     lease = work.leases.get(generation) or leases.nobodys(incident.cluster, generation, now)
-    told = Told(_subject(finding, generation), _sort(finding, why), incident.id)
-    work.leases[generation] = leases.tell(lease, told)
+    told = Told(_subject(finding, generation), _sort(finding, why), incident.id, now)
+    work.leases[generation] = leases.tell(lease, told, over=GAP + TOLD_AGAIN)
+
+
+def remember_still(work: Working, finding: Finding, incident: Incident, now: datetime) -> None:
+    """Note there that *incident* goes on, if there is so little room that one that does not has to go."""
+    lease = work.leases.get(finding.generation)
+    if lease is not None:
+        work.leases[finding.generation] = leases.tell_again(lease, incident.id, now, TOLD_AGAIN)
 
 
 def count(incident: Incident, finding: Finding, now: datetime) -> Incident:
@@ -85,7 +113,7 @@ def count(incident: Incident, finding: Finding, now: datetime) -> Incident:
     note = incident.findings[0]
     known = incident.counted or (Counted(note.observed_at, note.id),)
     one = Counted(finding.observed_at, finding.id)
-    if one in known or (note.times > len(known) and one < known[0]):
+    if one in known or _is_older(incident, one):
         return incident
     counted = note.model_copy(
         update={

@@ -10,8 +10,8 @@ from policies.contract.decisions import Finding, PolicyPlan
 from policies.contract.events import Component
 from policies.contract.restraints import Hours
 from policies.contract.vocabulary import Action, ComponentType, EvidenceRule, Kind, PolicyMode
+from policies.coordination import leases
 from policies.coordination.incident import Incident
-from policies.coordination.leases import MOST_TOLD
 from policies.coordination.repeats import GAP, LONGEST, LONGEST_PAGED
 from policies.coordination.snapshot import Keys
 from policies.coordination.switches import Switches
@@ -189,12 +189,48 @@ def test_who_died_before_the_incident_was_written_is_made_up_for(table: Decision
 
 
 def test_a_lease_remembers_no_more_than_so_many(table: DecisionTable) -> None:
-    for number in range(MOST_TOLD + 30):
-        gpu = Component(type=ComponentType.GPU, index=number)
-        table.take(number, findings(found(number, shadow(), 0).model_copy(update={"component": gpu})))
+    each_part(table, range(leases.MOST_TOLD + 30), 0)
     (lease,) = table.store.read(CLUSTER, Keys(leases=frozenset({"i-1#0"}))).leases.values()
-    assert len(lease.told) == MOST_TOLD
-    assert len(lease.model_dump_json()) < 16_000
+    assert len(lease.told) == leases.MOST_TOLD
+    assert len(lease.model_dump_json()) < 32_000
+
+
+def each_part(table: DecisionTable, parts: range, minute: float) -> None:
+    """Tell the fault of each of *parts* of one node, half a second apart."""
+    for part in parts:
+        gpu = Component(type=ComponentType.GPU, index=part)
+        one = found(part, shadow(), minute * MINUTE + part / 2).model_copy(update={"component": gpu})
+        table.take(minute * MINUTE + part / 2, findings(one.model_copy(update={"id": f"{minute}-{part}"})))
+
+
+@pytest.mark.parametrize("parts", [10, 16, 17, 20, 40])
+def test_of_more_than_a_lease_remembers_most_are_joined_still(
+    table: DecisionTable, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "MOST_TOLD", 16)
+    for turn in range(6):
+        each_part(table, range(parts), turn * 10)
+    assert sum(map(times, table.incidents)) == 6 * parts
+    assert len(table.incidents) == parts + 5 * max(0, parts - 16)
+
+
+def test_room_is_made_by_what_was_counted_longest_ago(table: DecisionTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "MOST_TOLD", 16)
+    for turn in range(7):  # the first four of them go on, the others ended
+        each_part(table, range(4 if turn else 16), turn * 10)
+    each_part(table, range(20, 32), 65)
+    for turn in (7, 8):
+        each_part(table, range(4), turn * 10)
+        each_part(table, range(20, 32), turn * 10 + 5)
+    assert len(table.incidents) == 16 + 12
+
+
+def test_what_is_counted_costs_no_second_write_while_there_is_room(table: DecisionTable) -> None:
+    for minute in range(40):
+        table.take(minute * MINUTE, findings(found(minute, shadow())))
+    for part in range(100):
+        each_part(table, range(part, part + 1), 40)
+    assert [decision.leases for decision in [table.decide(2600, findings(found(41, shadow(), 2590)))]] == [()]
 
 
 def test_many_nodes_of_one_run_are_one_incident_about_the_run(table: DecisionTable) -> None:

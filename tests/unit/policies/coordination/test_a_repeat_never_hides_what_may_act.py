@@ -9,6 +9,7 @@ from policies.contract.decisions import CloseMessage, Finding, Limit, PolicyPlan
 from policies.contract.restraints import ApproveMessage, Hours
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination.incident import Incident
+from policies.coordination.repeats import MOST_COUNTED
 from policies.coordination.snapshot import Keys
 from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import ALL_ACTIVE, SelfShadow, Switches
@@ -224,3 +225,29 @@ def test_the_run_of_many_nodes_is_stopped_once_its_policy_is_armed(table: Decisi
 
 def _keys(incident: Incident) -> Keys:
     return Keys(incidents=frozenset({incident.id}))
+
+
+@pytest.mark.parametrize("count", [3, MOST_COUNTED, MOST_COUNTED + 2, 3 * MOST_COUNTED])
+def test_what_was_held_and_comes_again_after_the_hold_starts_nothing(count: int) -> None:
+    """A dead letter is sent again after hours, when the incident knows newer ones alone by name."""
+    table = DecisionTable()
+    maintained(table, held=True)
+    for number in range(count):
+        table.take(number * MINUTE + 1, findings(found(number, ACTIVE)))
+    before = table.incident
+    maintained(table, held=False)
+    for number in range(count):
+        decision = table.take(count * MINUTE, findings(found(number, ACTIVE)))
+        assert (decision.starts, table.incident) == ((), before)
+
+
+@pytest.mark.parametrize("plan_now", [ACTIVE.model_copy(update={"revision": 4}), SHADOW])
+def test_of_another_revision_or_mode_nothing_old_is_taken_for_held(plan_now: PolicyPlan) -> None:
+    table = DecisionTable()
+    held = ACTIVE if plan_now is SHADOW else SHADOW
+    maintained(table, held=held is ACTIVE)
+    for number in range(2 * MOST_COUNTED):
+        table.take(number * MINUTE + 1, findings(found(number, held)))
+    before = table.incidents
+    table.take(2 * MOST_COUNTED * MINUTE, findings(found(3, plan_now)))
+    assert len(table.incidents) == len(before) + 1
