@@ -12,7 +12,9 @@ from pathlib import Path
 
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive import ArchivedRecord
+from policies.contract.errors import BadInputError
 from simulator import checkpoint
+from simulator.archive.behind import Behind
 from simulator.archive.period import read_records
 from simulator.archive.reading import Told
 from simulator.deeds import Deed, deed_of
@@ -87,21 +89,27 @@ def replay_part(side: Side, part: Part, reader: ArchiveReader, share: Share) -> 
 
     Raises:
         DependencyError: the archive cannot be reached.
-        BadInputError: what is kept is of another question, or damaged.
+        BadInputError: what is kept is of another question or archive, or damaged.
     """
     replay, told = Replay(side.question), Told()
     begin = side.since - min(RUN_UP, side.since - datetime.min.replace(tzinfo=UTC))
     folder, mark = side.kept_in(part), side.mark + part.name
+    behind = Behind(reader, begin)
     if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:
-        told.restore(kept)
         begin = replay.clock or begin
+        if kept.pop("behind", "") != behind.at(begin):
+            raise BadInputError(
+                f"the archive has changed since {folder} was kept: what was told already would be another.",
+                hint="Name another folder, or remove it, and begin from the start.",
+            )
+        told.restore(kept)
 
     def is_in_vain() -> bool:
         return not part.is_whole and bool(replay.in_force.switches.shadows)
 
     def at_midnight(midnight: datetime) -> None:
         if folder:
-            checkpoint.save(replay, folder, mark, **told.until(midnight))
+            checkpoint.save(replay, folder, mark, behind=behind.at(midnight), **told.until(midnight))
 
     records = read_records(reader, begin, side.until, told)
     if begin < side.since:
