@@ -69,6 +69,8 @@ def list_table(
     for name in names:
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
+        if heading and not heading.is_readable:  # until the guard has written it anew
+            told = f"{'?':<7} {'?':<8}"
         shadow = f"; shadow: {shadows[name]}" if name in shadows else ""
         right = f"{known.columns(name)}  " if known and shown else ""
         print(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}")

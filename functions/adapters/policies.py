@@ -6,24 +6,25 @@ whether anything changed, where a scan would read every revision ever accepted. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
-from functions.adapters.aws import CONDITION_FAILED, calling, error_code
+from functions.adapters.aws import calling
 from functions.adapters.batch_get import batch_get
 from functions.adapters.policy_calls import DynamoCalls
+from functions.adapters.policy_conditions import conditionally, is_too_large
 from functions.adapters.policy_items import (
     LISTING,
     LISTING_PREFIX,
     REVISION_PREFIX,
+    head_as_seen,
     head_item,
     head_of,
     heading_of,
     headings_of,
     key_of,
+    line_as_seen,
     line_of,
     readable,
     sort_of,
@@ -32,15 +33,14 @@ from functions.adapters.policy_items import (
     untyped,
 )
 from functions.adapters.self_shadows import DynamoSelfShadows
-from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading
+from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading, Seen
 from policies.contract.errors import DependencyError
-from policies.contract.times import format_time
-from policies.documents import fingerprint, sealed
+from policies.documents import fingerprint
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from botocore.paginate import PageIterator
     from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import ScanOutputTypeDef
 
     from functions.adapters.policy_items import Item
     from functions.ports.calls import Call
@@ -100,7 +100,7 @@ class DynamoPolicies:
         """See the port."""
         wanted = [(self._table, key_of(name, "head")) for name in names if name != LISTING]
         items = batch_get(self._client, wanted, "reading policies", ConsistentRead=True)
-        return {head.name: head for head in (head_of(untyped(item)) for _table, item in items)}
+        return {head.name: head for head in readable(untyped(item) for _table, item in items)}
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """See the port."""
@@ -120,30 +120,48 @@ class DynamoPolicies:
         return None if item is None else item.get("verdict")
 
     def forget_answer(self, name: str) -> None:
-        """See the port."""
-        with calling("removing an answer that is out of date"):
-            self._client.delete_item(TableName=self._table, Key=key_of(name, "answer"))
+        """See the port: not the one that another guard wrote meanwhile, on what stands there now."""
+        there = self._get(name, "answer")
+        if there is None:
+            return
+        verdict = there.get("verdict")
+        same = "attribute_not_exists(#verdict)" if verdict is None else "#verdict = :verdict"
+        values: Any = {} if verdict is None else {"ExpressionAttributeValues": typed({":verdict": verdict})}
+        with suppress(EditedMeanwhileError), conditionally("removing an answer that is out of date"):
+            self._client.delete_item(
+                TableName=self._table,
+                Key=key_of(name, "answer"),
+                ConditionExpression=same,
+                ExpressionAttributeNames={"#verdict": "verdict"},
+                **values,
+            )
 
-    def all_live(self) -> Iterator[Mapping[str, Any]]:
+    def lives(self, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        """See the port."""
+        wanted = [(self._table, key_of(name, "live")) for name in dict.fromkeys(names)]
+        for _table, item in batch_get(self._client, wanted, "looking at all policies", ConsistentRead=True):
+            yield untyped(item)
+
+    def names_in(self, part: int, parts: int) -> Iterator[Sequence[str]]:
         """See the port: a scan, which reads every revision ever accepted on its way, and hands on none."""
         with calling("looking through all policies"):
-            pages = self._client.get_paginator("scan").paginate(
-                TableName=self._table, FilterExpression="sk = :live", ExpressionAttributeValues={":live": {"S": "live"}}
-            )
-            for page in pages:
-                yield from map(untyped, page["Items"])
+            for page in self._scan(Segment=part, TotalSegments=parts):
+                yield [item["name"]["S"] for item in page["Items"]]
 
     def names(self) -> Sequence[str]:
         """Return the names of all `live` items: a scan, for people."""
         with calling("listing policies"):
-            pages = self._client.get_paginator("scan").paginate(
-                TableName=self._table,
-                FilterExpression="sk = :live",
-                ExpressionAttributeValues={":live": {"S": "live"}},
-                ProjectionExpression="#name",
-                ExpressionAttributeNames={"#name": "name"},
-            )
-            return sorted(item["name"]["S"] for page in pages for item in page["Items"])
+            return sorted(item["name"]["S"] for page in self._scan() for item in page["Items"])
+
+    def _scan(self, **part: Any) -> PageIterator[ScanOutputTypeDef]:  # noqa: ANN401 - options of a call
+        return self._client.get_paginator("scan").paginate(
+            TableName=self._table,
+            FilterExpression="sk = :live",
+            ExpressionAttributeValues={":live": {"S": "live"}},
+            ProjectionExpression="#name",
+            ExpressionAttributeNames={"#name": "name"},
+            **part,
+        )
 
     def put_revision(self, head: Head) -> Head:
         """See the port."""
@@ -152,8 +170,8 @@ class DynamoPolicies:
         except EditedMeanwhileError:
             try:
                 there = self.revision(head.name, head.revision)
-            except BrokenItemError:  # nobody can read it any more, so it keeps nothing
-                self._put(head_item(head, sort_of(head.revision)))
+            except BrokenItemError as broken:  # nobody can read it any more, so it keeps nothing
+                self._put(head_item(head, sort_of(head.revision)), *head_as_seen(broken))
                 return head
             if there is None or not there.is_same(head):
                 raise
@@ -180,12 +198,17 @@ class DynamoPolicies:
         except EditedMeanwhileError:
             return  # a later revision is listed: it stands
 
-    def restore(self, head: Head) -> None:
-        """See the port: what was is written first, what readers see at last."""
+    def restore(self, head: Head, seen: Seen) -> None:
+        """See the port: what was is written first, what readers see at last.
+
+        The revision needs no condition: it is what it vouches for, and a new number is taken only after the head.
+        """
         self._put(head_item(head, sort_of(head.revision)))
-        self._put(head_item(head, "head"))
-        line = {"#policy": f"{LISTING_PREFIX}{head.name}"}
-        self._update(key_of(LISTING, "head"), "SET #policy = :entry", "", line, {":entry": line_of(head)})
+        self._put(head_item(head, "head"), *head_as_seen(seen.head))
+        condition, names, values = line_as_seen(seen.line)
+        line = {"#policy": f"{LISTING_PREFIX}{head.name}", **names}
+        entry = {":entry": line_of(head), **values}
+        self._update(key_of(LISTING, "head"), "SET #policy = :entry", condition, line, entry)
 
     def answer(self, name: str, seen: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
         """See the port."""
@@ -199,7 +222,7 @@ class DynamoPolicies:
                 {**values, ":verdict": verdict},
             )
         except DependencyError as error:
-            if not _is_too_large(error):
+            if not is_too_large(error):
                 raise
             self._put({"name": name, "sk": "answer", "verdict": dict(verdict)})
             return
@@ -236,9 +259,11 @@ class DynamoPolicies:
         values: Mapping[str, Any] | None = None,
     ) -> None:
         more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
-        if names and values:
-            more |= {"ExpressionAttributeNames": names, "ExpressionAttributeValues": typed(values)}
-        with _conditionally(f"writing policy {item['name']}"):
+        if names:
+            more["ExpressionAttributeNames"] = names
+        if values:
+            more["ExpressionAttributeValues"] = typed(values)
+        with conditionally(f"writing policy {item['name']}"):
             self._client.put_item(TableName=self._table, Item=typed(item), **more)
 
     def _update(
@@ -249,49 +274,12 @@ class DynamoPolicies:
         names: Mapping[str, str],
         values: Mapping[str, Any],
     ) -> None:
-        more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
-        with _conditionally("writing a policy"):
+        with conditionally("writing a policy"):
             self._client.update_item(
                 TableName=self._table,
                 Key=key,
                 UpdateExpression=update,
                 ExpressionAttributeNames=names,
                 ExpressionAttributeValues=typed(values),
-                **more,
+                ConditionExpression=condition,
             )
-
-
-@contextmanager
-def _conditionally(what: str) -> Iterator[None]:
-    try:
-        with calling(what):
-            yield
-    except DependencyError as error:
-        if _code(error) == CONDITION_FAILED:
-            raise EditedMeanwhileError(f"{what}: somebody wrote it meanwhile.", hint="It is read again.") from error
-        raise
-
-
-def _code(error: DependencyError) -> str:
-    return error_code(error.__cause__) if isinstance(error.__cause__, ClientError) else ""
-
-
-def _is_too_large(error: DependencyError) -> bool:
-    return _code(error) == "ValidationException" and "tem size" in str(error)
-
-
-def push(
-    policies: DynamoPolicies, documents: Iterable[Mapping[str, Any]], *, edited_by: str, now: datetime
-) -> Sequence[str]:
-    """Write *documents* (policies as their YAML reads) as `live` items; return the names of those that changed.
-
-    What stands there already, field by field, is left alone, so that pushing twice is no second edit.
-    """
-    changed = []
-    for document in documents:
-        name = str(document["name"])
-        there = policies.live(name)
-        if there is None or fingerprint(there) != fingerprint(document):
-            policies.put_live(sealed({**document, "edited_by": edited_by, "edited_at": format_time(now)}))
-            changed.append(name)
-    return changed

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     Item = dict[str, AttributeValueTypeDef]
 
+Condition = tuple[str, dict[str, str], dict[str, Any]]
+"""An expression with its names and its values, these still plain."""
+
 LISTING, LISTING_PREFIX, REVISION_PREFIX = "HEADS", "p:", "rev#"
+_LONGEST_KEY = 2048  # bytes of a partition key (DynamoDB quotas)
+_TEXTS = ("name", "hash", "document")
 MOST_CONDITIONS = 60  # a condition expression has at most 4 KB
 _read, _write = TypeDeserializer(), TypeSerializer()
 
@@ -102,11 +107,26 @@ def head_item(head: Head, sort: str) -> dict[str, Any]:
 def head_of(item: Mapping[str, Any]) -> Head:
     """Return what `head_item` made an item of; BrokenItemError when somebody changed it by hand."""
     try:
-        mode, revision = PolicyMode(item["mode"]), int(item["revision"])
-        return Head(str(item["name"]), revision, str(item["hash"]), mode, str(item["document"]), _edit_of(item))
+        mode, revision, texts = PolicyMode(item["mode"]), _revision(item), [_text(item, key) for key in _TEXTS]
+        return Head(texts[0], revision, texts[1], mode, texts[2], _edit_of(item))
     except (KeyError, ValueError, TypeError, ArithmeticError) as error:
         told = f"the item {item.get('sk')} of policy {item.get('name')} was changed by hand: {error}."
-        raise BrokenItemError(told, hint="The guard writes it anew; edit `live` instead.") from error
+        raise BrokenItemError(told, hint="The guard writes it anew; edit `live` instead.", found=item) from error
+
+
+def _revision(there: Mapping[str, Any]) -> int:
+    """Return a number from one on that stands there as a number: what is written over it is held against that."""
+    revision = there["revision"]
+    if isinstance(revision, bool) or not isinstance(revision, int | Decimal) or revision != int(revision):
+        raise TypeError("its revision is no whole number")
+    return int(revision)
+
+
+def _text(there: Mapping[str, Any], key: str) -> str:
+    text = there[key]
+    if not isinstance(text, str):
+        raise TypeError(f"its {key} is no text")
+    return text
 
 
 def _edit_of(item: Mapping[str, Any]) -> Edit:
@@ -130,24 +150,56 @@ def heading_of(name: str, line: object) -> Heading:
     try:
         if not isinstance(line, Mapping):
             raise TypeError("it is no map")  # noqa: TRY301 - one way out for all that is wrong with it
-        return Heading(name, int(line["revision"]), str(line["hash"]), PolicyMode(line["mode"]))
+        heading = Heading(name, _revision(line), _text(line, "hash"), PolicyMode(line["mode"]))
+        if not heading.is_readable:
+            raise ValueError("there is no such revision")  # noqa: TRY301 - as above
     except (KeyError, ValueError, TypeError, ArithmeticError) as error:
         raise BrokenItemError(
-            f"the listing's line of {name} was changed by hand: {error}.", hint="The guard writes it anew."
+            f"the listing's line of {name} was changed by hand: {error}.", hint="The guard writes it anew.", found=line
         ) from error
+    return heading
 
 
 def headings_of(listing: Mapping[str, Any]) -> list[Heading]:
-    """Return the lines of the listing item."""
-    lines = ((name.removeprefix(LISTING_PREFIX), line) for name, line in listing.items() if _is_line(name))
-    return [heading_of(name, line) for name, line in lines]
+    """Return the lines of the listing item; for one that is broken, what stands for it."""
+    found = []
+    for attribute, line in listing.items():
+        name = attribute.removeprefix(LISTING_PREFIX)
+        if name != attribute and 0 < len(name.encode()) <= _LONGEST_KEY:
+            try:
+                found.append(heading_of(name, line))
+            except BrokenItemError:
+                found.append(Heading.unreadable(name))
+    return found
 
 
-def _is_line(name: str) -> bool:
-    return name.startswith(LISTING_PREFIX)
+def head_as_seen(seen: Head | BrokenItemError | None) -> Condition:
+    """Return the condition that a head, or a revision, is still the one that was *seen*."""
+    if seen is None:
+        return "attribute_not_exists(sk)", {}, {}
+    there = {"revision": seen.revision, "hash": seen.hash} if isinstance(seen, Head) else seen.found
+    held = there if isinstance(there, Mapping) else {}
+    names = {"#revision": "revision", "#hash": "hash"}
+    same = [f"{name} = :{key}" if key in held else f"attribute_not_exists({name})" for name, key in names.items()]
+    return (
+        " AND ".join(["attribute_exists(sk)", *same]),
+        names,
+        {f":{key}": held[key] for key in ("revision", "hash") if key in held},
+    )
 
 
-def unchanged(seen: Mapping[str, Any]) -> tuple[str, dict[str, str], dict[str, Any]]:
+def line_as_seen(seen: Heading | BrokenItemError | None) -> Condition:
+    """Return the condition that the line ``#policy`` of the listing is still the one that was *seen*."""
+    if seen is None:
+        return "attribute_not_exists(#policy)", {}, {}
+    if isinstance(seen, BrokenItemError):
+        return "#policy = :seen", {}, {":seen": seen.found}
+    names = {"#revision": "revision", "#hash": "hash"}
+    same = "#policy.#revision = :seen AND #policy.#hash = :hash"
+    return same, names, {":seen": seen.revision, ":hash": seen.hash}
+
+
+def unchanged(seen: Mapping[str, Any]) -> Condition:
     """Return the condition (with names and values) that an operator's fields are still those of *seen*.
 
     An item with more fields than a condition can hold is junk; then it only has to be there still.

@@ -3,11 +3,16 @@
 A stream keeps a change for a day and the mapping gives one up after twelve hours, so an edit may be lost to both while
 the guard is off; a shard that is stuck holds back whatever comes behind. Decides which policies are looked at, and in
 which order; over a day it is each of them, so that what was changed by hand meanwhile is found as well. It must not
-judge: the guard does, as ever, and where all is as it should be it writes nothing.
+judge: the guard does, as ever, and where all is as it should be it writes nothing into the table of policies.
+
+What was ever accepted is in the listing, one read, and its items come a hundred a call. Only what never was has to be
+scanned for, past every revision ever kept: that has half the time, and begins elsewhere each time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from functions.ports.policies import Heading, PolicyStore
 from functions.ports.triage import Telemetry
@@ -19,33 +24,74 @@ from policies.documents import fingerprint
 
 TURNS = 96  # a day has so many quarters of an hour, which is how often this comes (`infra/stack.py`)
 LONGEST = timedelta(seconds=20)  # of the thirty that the guard has; the next time begins with what matters most again
+SCANNED = timedelta(seconds=10)  # of these at most are spent on reading; a table of 100 MB of revisions takes as long
+PARTS = 24  # in which the table is scanned; where it begins goes round, so that what was cut is first another time
 
 
 def catch_up(
-    store: PolicyStore, look_at: Callable[[str], None], telemetry: Telemetry, clock: Callable[[], datetime]
+    store: PolicyStore, look_at: Callable[[str], bool], telemetry: Telemetry, clock: Callable[[], datetime]
 ) -> None:
     """Have every policy looked at whose item and what is in force do not agree, deleted items first.
 
-    One that the table refuses keeps none behind it from being judged; its DependencyError comes at the end.
+    *look_at* returns whether anything had to be written. One that the table refuses keeps none behind it from being
+    judged; its DependencyError comes at the end.
     """
-    until = clock() + LONGEST
+    began = clock()
+    looks = _Looks(look_at, clock, began + LONGEST)
     listed = {heading.name: heading for heading in store.headings()}
-    missed, answered = _unsettled(store, listed)
-    if missed:
-        telemetry.count("PoliciesCaughtUp", len(missed))
-        telemetry.warn("edits were not judged when they were made; they are now", policies=", ".join(missed[:10]))
-    turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(clock())]
-    failed: DependencyError | None = None
-    for name in dict.fromkeys([*missed, *turn, *answered]):
-        if clock() >= until:
-            telemetry.warn("not all policies could be looked at; the rest follows the next time")
+    known = list(dict.fromkeys([EVERYTHING, *listed]))
+    states = dict(_states(store, known, listed))
+    deleted = [name for name, it in listed.items() if it.mode is not PolicyMode.OFF and name not in states]
+    turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(began)]
+    answered = _named(states, "answered")
+    looks.at([*sorted(deleted), *_named(states, "missed"), *(name for name in states if name == EVERYTHING), *turn])
+    scanning, scanned = clock(), timedelta(0)
+    for found in _never_accepted(store, set(known), _turn_at(began)):
+        scanned += clock() - scanning
+        looks.at(_named(found, "missed"))
+        answered += _named(found, "answered")
+        looks.cut = looks.cut or scanned >= SCANNED
+        if looks.cut:
             break
-        try:
-            look_at(name)
-        except DependencyError as error:
-            failed = failed or error
-    if failed:
-        raise failed
+        scanning = clock()
+    first = len(answered) * _turn_at(began) // TURNS
+    looks.at([*answered[first:], *answered[:first]])  # a verdict may be pasted
+    if looks.changed:
+        telemetry.count("PoliciesCaughtUp", len(looks.changed))
+        telemetry.warn(
+            "edits were not judged when they were made; they are now", policies=", ".join(looks.changed[:10])
+        )
+    if looks.cut:
+        telemetry.warn("not all policies could be looked at; the rest follows the next time")
+    if looks.failed:
+        raise looks.failed
+
+
+@dataclass
+class _Looks:
+    """The looks so far: what they ``changed``, whether time ``cut`` any, and the first that ``failed``."""
+
+    look_at: Callable[[str], bool]
+    clock: Callable[[], datetime]
+    until: datetime
+    changed: list[str] = field(default_factory=list)
+    cut: bool = False
+    failed: DependencyError | None = None
+    _done: set[str] = field(default_factory=set)
+
+    def at(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._done:
+                continue
+            if self.clock() >= self.until:
+                self.cut = True
+                return
+            self._done.add(name)
+            try:
+                if self.look_at(name):
+                    self.changed.append(name)
+            except DependencyError as error:
+                self.failed = self.failed or error
 
 
 def _turn_of(name: str) -> int:
@@ -56,24 +102,34 @@ def _turn_at(now: datetime) -> int:
     return (now.hour * 60 + now.minute) * TURNS // (24 * 60)
 
 
-def _unsettled(store: PolicyStore, listed: Mapping[str, Heading]) -> tuple[list[str], list[str]]:
-    """Return the names whose item nobody answered, deletions first, and those whose answer is not in the listing.
+def _named(states: Mapping[str, str], state: str) -> list[str]:
+    return sorted(name for name, each in states.items() if each == state)
 
-    These were refused, or are the switch. A verdict may be pasted, so they are looked at as well, after the others.
+
+def _never_accepted(store: PolicyStore, known: set[str], begin: int) -> Iterator[Mapping[str, str]]:
+    """Yield the states of items that are not *known*, some at a time, or none."""
+    for part in range(PARTS):
+        for names in store.names_in((begin + part) % PARTS, PARTS):
+            new = [name for name in names if name not in known]
+            known.update(new)
+            yield dict(_states(store, new, {}))
+
+
+def _states(store: PolicyStore, names: Sequence[str], listed: Mapping[str, Heading]) -> Iterator[tuple[str, str]]:
+    """Yield the state of what there is of the items *names*: missed, since nobody answered it; answered; settled.
+
+    Answered is what was refused, and the switch: in the listing is nothing that would agree with it.
     """
-    found = dict(_states(store, listed))
-    deleted = [name for name, it in listed.items() if it.mode is not PolicyMode.OFF and name not in found]
-    missed = [name for name, state in found.items() if state == "missed"]
-    return [*sorted(deleted), *sorted(missed)], sorted(name for name, state in found.items() if state == "answered")
+    for live in store.lives(names) if names else ():
+        yield str(live["name"]), _state(store, live, listed.get(str(live["name"])))
 
 
-def _states(store: PolicyStore, listed: Mapping[str, Heading]) -> Iterator[tuple[str, str]]:
-    for live in store.all_live():
-        name, mark = str(live["name"]), fingerprint(live)
-        verdict, heading = store.verdict(live), listed.get(str(live["name"]))
-        if verdict is None:
-            yield name, "missed"
-        elif verdict.get("status") != "accepted" or name == EVERYTHING:
-            yield name, "answered"
-        else:
-            yield name, "settled" if heading and heading.hash == mark else "missed"
+def _state(store: PolicyStore, live: Mapping[str, Any], heading: Heading | None) -> str:
+    if heading and not heading.is_readable:
+        return "missed"
+    verdict = store.verdict(live)
+    if verdict is None:
+        return "missed"
+    if verdict.get("status") != "accepted" or live["name"] == EVERYTHING:
+        return "answered"
+    return "settled" if heading and heading.hash == fingerprint(live) else "missed"

@@ -10,7 +10,7 @@ from typing import Any
 from functions.adapters.policy_items import LISTING, LISTING_PREFIX, REVISION_PREFIX
 from functions.guard.writes import Write, write_of
 
-LookAt = Callable[[str, Sequence[Write]], None]
+LookAt = Callable[[str, Sequence[Write]], object]
 
 
 def handle_changes(event: Mapping[str, Any], look_at: LookAt) -> Sequence[str]:

@@ -6,6 +6,7 @@ all end with nothing to do or with the same thing done again. What is in force s
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,7 @@ from functions.guard.lowering import as_asked, lowered
 from functions.guard.mending import Standing, heading_of, standing_of
 from functions.guard.switch import judge_switch
 from functions.guard.writes import Write, made_of
-from functions.ports.notices import Notices
+from functions.ports.notices import Notice, Notices
 from functions.ports.policies import DELETED, Edit, EditedMeanwhileError, Head, PolicyStore
 from functions.ports.triage import Telemetry
 from policies.contract.errors import DependencyError
@@ -40,45 +41,50 @@ class Guard:
     telemetry: Telemetry
     clock: Callable[[], datetime]
 
-    def look_at(self, name: str, writes: Sequence[Write] = ()) -> None:
+    def look_at(self, name: str, writes: Sequence[Write] = ()) -> bool:
         """Bring what is in force, and what the item says, in line with what the operator wrote; DependencyError.
 
-        *writes* to the item, as far as the stream tells them, only date the edit. Whatever else breaks is a defect of
-        ours that this one item met: the edits behind it, `off` among them, go on.
+        Return whether anything had to be written for that. *writes* to the item, as far as the stream tells them, only
+        date the edit. Whatever else breaks is a defect of ours that this one item met: the edits behind it, `off` among
+        them, go on.
         """
         try:
-            self._look_at(name, writes)
+            return self._look_at(name, writes)
         except DependencyError:
             raise
         except Exception as error:  # noqa: BLE001 - see above
             self.telemetry.count("PoliciesNotJudged")
             told = f"{type(error).__name__}: {str(error)[:200]}"
             self.telemetry.warn("a policy broke the guard; what was in force stays so", policy=name, reason=told)
+            return False
 
-    def _look_at(self, name: str, writes: Sequence[Write]) -> None:
+    def _look_at(self, name: str, writes: Sequence[Write]) -> bool:
         for _try in range(MOST_TRIES - 1):
-            try:
-                self._settle(name, writes)
-            except EditedMeanwhileError:
-                continue
-            return
-        self._settle(name, writes)
+            with suppress(EditedMeanwhileError):
+                return self._settle(name, writes)
+        return self._settle(name, writes)
 
-    def _settle(self, name: str, writes: Sequence[Write]) -> None:
-        live = self.store.live(name)
+    def _settle(self, name: str, writes: Sequence[Write]) -> bool:
         if name == EVERYTHING:
-            self._tell_switch(live, writes)
-            return
+            return self._tell_switch(self.store.live(name), writes)
         standing = self._mend(name)
+        # Only now: what another guard made of a newer item than this one is then in force by a newer head, over which
+        # nothing is put. Read before, an old item could be put over an `off` that was accepted in between.
+        live = self.store.live(name)
         if live is None:
-            self._turn_off(name, standing, writes)
-            return
-        loaded = load_document(live)
+            return self._turn_off(name, standing, writes) or bool(standing.mend)
+        return self._judge(name, live, standing, writes) or bool(standing.mend)
+
+    def _judge(self, name: str, live: Mapping[str, Any], standing: Standing, writes: Sequence[Write]) -> bool:
+        loaded, there = load_document(live), standing.head
         if isinstance(loaded, Policy):
-            head = self._put_in_force(loaded, live, standing, writes)
-            self._answer(name, live, _accepted(head))
-        else:
-            self._refuse(name, live, loaded, replace(standing, head=self._lower(live, standing, writes)))
+            new = self._put_in_force(loaded, live, standing, writes)
+            listed = self._list(new, standing)
+            return self._answer(name, live, _accepted(new))[1] or listed or new != there
+        if there and there.hash == fingerprint(live):
+            return self._outgrown(live, loaded, there, standing)
+        less = self._lower(live, standing, writes)
+        return self._refuse(name, live, loaded, replace(standing, head=less)) or less != there
 
     def _mend(self, name: str) -> Standing:
         """Return what is in force, after putting right what somebody changed of it by hand."""
@@ -87,21 +93,33 @@ class Guard:
             self.telemetry.count("PoliciesMended")
             self.telemetry.warn("what is in force was changed by hand", policy=name, revision=standing.revision)
             self.notices.tell(telling.mended(standing.head, standing.mend, self.clock()))
-            self.store.restore(standing.head)
+            self.store.restore(standing.head, standing.seen)
+            return replace(standing, listed=heading_of(standing.head))
         return standing
 
-    def _tell_switch(self, live: Mapping[str, Any] | None, writes: Sequence[Write]) -> None:
+    def _tell_switch(self, live: Mapping[str, Any] | None, writes: Sequence[Write]) -> bool:
         """Say on the switch what it means; without its item nothing is stopped: only the stream knows that it was."""
         if live is None:
             for write in writes:
                 if not write.after:
                     self.notices.tell(telling.unswitched(write.at))
-            return
+            return False
         stands, new = self._answer(EVERYTHING, live, {**judge_switch(live), "by": edit_of(live, ()).by})
-        self.notices.tell(telling.switched(live, stands, self.clock()))
+        self._tell(telling.switched(live, stands, self.clock()), stands["at"])
         if new:
             self.telemetry.count("PoliciesRejected", len(stands["problems"]))
             self.telemetry.warn("the switch of everything was set", mode=stands["mode"], status=stands["status"])
+        return new
+
+    def _outgrown(self, live: Mapping[str, Any], problems: list[Problem], head: Head, standing: Standing) -> bool:
+        """Keep what nobody edited, though this version would refuse it, and say so once: an upgrade is no edit."""
+        listed = self._list(head, standing)
+        stands, new = self._answer(head.name, live, {**_accepted(head), "problems": _told(problems)})
+        self._tell(telling.outgrown(head.name, stands, problems, self.clock()), stands["at"])
+        if new:
+            told = "; ".join(str(problem) for problem in problems)
+            self.telemetry.warn("this version would refuse an accepted policy", policy=head.name, problems=told)
+        return new or listed
 
     def _lower(self, live: Mapping[str, Any], standing: Standing, writes: Sequence[Write]) -> Head | None:
         """Return what is in force: with less power, where the refused *live* asks for that."""
@@ -117,17 +135,18 @@ class Guard:
         self.telemetry.warn("a refused edit takes power from its policy", policy=there.name, mode=there.mode.value)
         return there
 
-    def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem], standing: Standing) -> None:
-        if standing.head is not None:
-            self._list(standing.head, standing)  # a crash may have come between the two writes of an earlier edit
+    def _refuse(self, name: str, live: Mapping[str, Any], problems: list[Problem], standing: Standing) -> bool:
+        # A crash may have come between the two writes of an earlier edit.
+        listed = standing.head is not None and self._list(standing.head, standing)
         by = edit_of(live, _used_before(standing.head)).by
         verdict = _rejected(problems, fingerprint(live), standing, by, as_asked(live, standing.head))
         stands, new = self._answer(name, live, verdict)
-        self.notices.tell(telling.refused(name, stands, problems, self.clock()))
+        self._tell(telling.refused(name, stands, problems, self.clock()), stands["at"])
         if new:
             self.telemetry.count("PoliciesRejected")
             told = "; ".join(str(problem) for problem in problems)
             self.telemetry.warn("an edited policy is refused; what was in force stays so", policy=name, problems=told)
+        return new or listed
 
     def _put_in_force(
         self, policy: Policy, live: Mapping[str, Any], standing: Standing, writes: Sequence[Write]
@@ -138,7 +157,6 @@ class Guard:
             new = Head(policy.name, 0, mark, policy.mode, canonical(operators_fields(live)), edit)
             there = self._raise(new, standing)
             self.telemetry.count("PoliciesAccepted")
-        self._list(there, standing)
         return there
 
     def _raise(self, new: Head, standing: Standing) -> Head:
@@ -153,32 +171,41 @@ class Guard:
         self.store.put_head(head, after=before)
         return head
 
-    def _turn_off(self, name: str, standing: Standing, writes: Sequence[Write]) -> None:
+    def _turn_off(self, name: str, standing: Standing, writes: Sequence[Write]) -> bool:
         """Deleting the item is the plainest way to say stop: it applies at once and somebody hears of it."""
         there = standing.head
         if there is None:
-            return
+            return False
         if there.mode is not PolicyMode.OFF:
             edit = dated(Edit(used=there.edit.used), made_of(writes, _content(there), ""))
             off = Head(name, 0, f"{DELETED}{there.hash}", PolicyMode.OFF, there.document, edit)
             there = self._raise(off, standing)
             self.telemetry.count("PoliciesDeleted")
             self.telemetry.warn("a policy's item was deleted; the policy is off", policy=name, revision=there.revision)
-        self._list(there, standing)
+        listed = self._list(there, standing)
         self.store.forget_answer(name)
         if there.hash.startswith(DELETED):
-            self.notices.tell(telling.deleted(there, self.clock()))
+            self._tell(telling.deleted(there, self.clock()), there.edit.accepted_at)
+        return listed or there != standing.head
 
-    def _list(self, head: Head, standing: Standing) -> None:
-        if standing.listed != heading_of(head):
-            self.store.list_head(head)
+    def _tell(self, notice: Notice, since: str) -> None:
+        """Tell *notice* of what stands *since* that time: again while it is news, in case a crash came before."""
+        if telling.is_news(since, self.clock()):
+            self.notices.tell(notice)
+
+    def _list(self, head: Head, standing: Standing) -> bool:
+        """Put *head* into the listing where it is not yet; return whether that was so."""
+        if standing.listed == heading_of(head):
+            return False
+        self.store.list_head(head)
+        return True
 
     def _answer(self, name: str, live: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """Return the verdict that stands there, with its time, and whether it had to be written."""
-        there = self.store.verdict(live)
-        if there is not None and isinstance(there.get("at"), str) and {**there, "at": ""} == {**verdict, "at": ""}:
+        there, now = self.store.verdict(live), self.clock()
+        if there is not None and telling.is_time(there.get("at"), now) and {**there, "at": ""} == {**verdict, "at": ""}:
             return there, False
-        told = {**verdict, "at": format_time(self.clock())}
+        told = {**verdict, "at": format_time(now)}
         self.store.answer(name, live, told)
         return told, True
 
@@ -195,9 +222,12 @@ def _accepted(head: Head) -> dict[str, Any]:
 
 def _rejected(problems: list[Problem], mark: str, standing: Standing, by: str, mode: str) -> dict[str, Any]:
     """Return the verdict without its time; *mode* is what the edit got although it is refused, "" for nothing."""
-    told = [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
-    got = {"mode": mode} if mode else {}
+    told, got = _told(problems), {"mode": mode} if mode else {}
     return {"status": "rejected", "revision": standing.revision, "hash": mark, **got, "by": by, "problems": told}
+
+
+def _told(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    return [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
 
 
 def _used_before(head: Head | None) -> Sequence[str]:

@@ -6,9 +6,9 @@ Decides what was in force; it must not judge policies.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from functions.ports.policies import DELETED, BrokenItemError, Head, Heading, PolicyStore
+from functions.ports.policies import DELETED, BrokenItemError, Head, Heading, PolicyStore, Seen
 from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import canonical, fingerprint
@@ -32,12 +32,13 @@ class Standing:
     """What is in force (None: nothing), and its line of the listing.
 
     ``mend`` is "" when its items are as they should be; else they have to be written anew, and it tells this damage
-    from others: it is the same as long as nothing is written.
+    from others: it is the same as long as nothing is written. ``seen`` is what stood there instead.
     """
 
     head: Head | None = None
     listed: Heading | None = None
     mend: str = ""
+    seen: Seen = field(default_factory=Seen)
 
     @property
     def revision(self) -> int:
@@ -47,24 +48,24 @@ class Standing:
 
 def standing_of(store: PolicyStore, name: str) -> Standing:
     """Return what is in force of *name*, whatever somebody made of its items by hand."""
-    listed, spoiled = _heading(store, name)  # first: a head that is newer than its line is as it should be
-    head, broken = None, False
-    try:
-        head = store.head(name)
-    except BrokenItemError:
-        broken = True
-    if head is None and listed is None and not broken and not spoiled:
+    line = _heading(store, name)  # first: a head that is newer than its line is as it should be
+    there = _head(store, name)
+    seen = Seen(there, line)
+    if there is None and line is None:
         return Standing()
+    listed = line if isinstance(line, Heading) else None
+    head = there if isinstance(there, Head) else None
+    spoiled = isinstance(line, BrokenItemError)
     kept = _revision(store, name, head.revision) if head else None
-    damage = stable_id("damage", name, listed, spoiled, head, broken, kept)
+    damage = stable_id("damage", name, listed, spoiled, head, isinstance(there, BrokenItemError), kept)
     if head and is_sound(head):
         if kept and kept.is_same(head):
             leads = listed is not None and listed.revision > head.revision
-            return Standing(head, listed, mend=damage if spoiled or leads else "")
+            return Standing(head, listed, damage if spoiled or leads else "", seen)
         if (kept is None or not is_sound(kept)) and listed == heading_of(head):
-            return Standing(head, listed, mend=damage)  # it is the revision that was changed
+            return Standing(head, listed, damage, seen)  # it is the revision that was changed
     best = _best(name, store.revisions(name), listed)
-    return Standing(best, heading_of(best), mend=damage)
+    return Standing(best, heading_of(best), damage, seen)
 
 
 def _best(name: str, revisions: Sequence[Head], listed: Heading | None) -> Head:
@@ -82,12 +83,19 @@ def _nothing(name: str, revision: int) -> Head:
     return Head(name, revision, f"{DELETED}{fingerprint(document)}", PolicyMode.OFF, canonical(document))
 
 
-def _heading(store: PolicyStore, name: str) -> tuple[Heading | None, bool]:
-    """Return the line of the listing, and whether there is one that is none."""
+def _heading(store: PolicyStore, name: str) -> Heading | BrokenItemError | None:
+    """Return the line of the listing, or what is there instead."""
     try:
-        return store.heading(name), False
-    except BrokenItemError:
-        return None, True
+        return store.heading(name)
+    except BrokenItemError as broken:
+        return broken
+
+
+def _head(store: PolicyStore, name: str) -> Head | BrokenItemError | None:
+    try:
+        return store.head(name)
+    except BrokenItemError as broken:
+        return broken
 
 
 def _revision(store: PolicyStore, name: str, number: int) -> Head | None:

@@ -1,17 +1,41 @@
 """What people hear of an edit: the notices, each with the id by which it is told once. It must not read or write."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from functions.ports.notices import Notice, NoticeKind
 from functions.ports.policies import UNKNOWN, Head
 from policies.contract.identifiers import stable_id
+from policies.contract.times import parse_time
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING, stop_of
 from policies.problems import Problem
 
+NEWS = timedelta(days=7)
+"""How long after an answer people are told of it. A guard that died between the two is repeated within minutes, and the
+stream keeps an edit for a day; a notice itself is forgotten after ninety days (`notice_items.py`), so whatever looks
+again later must not tell it as new."""
+
 _SHOWN = 3
+_AHEAD = timedelta(hours=1)  # no clock of a worker goes so wrong
+
+
+def is_time(at: object, now: datetime) -> bool:
+    """Whether *at* is a time that one of our answers may have by *now*; else somebody else wrote it there."""
+    return isinstance(at, str) and _age(at, now) >= -_AHEAD
+
+
+def is_news(at: str, now: datetime) -> bool:
+    """Whether people may still have to be told *now* of what came about *at* that time (RFC 3339; "": not known)."""
+    return -_AHEAD <= _age(at, now) < NEWS
+
+
+def _age(at: str, now: datetime) -> timedelta:
+    try:
+        return now - parse_time(at)
+    except (ValueError, OverflowError):
+        return timedelta.min
 
 
 def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], at: datetime) -> Notice:
@@ -20,17 +44,34 @@ def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], 
     stays = f", revision {revision} stays in force" if revision else ", nothing of it is in force"
     if "mode" in verdict:
         stays = f", but it asks for {verdict['mode']}: revision {revision} is {verdict['mode']} and otherwise as before"
-    told = "; ".join(str(problem) for problem in problems[:_SHOWN])
-    more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
     return _notice(
         "rejected",
         name,
         at,
         (verdict["hash"], verdict["at"]),
         by=verdict["by"],
-        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused{stays}. {told}{more}",
+        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused{stays}. {_told(problems)}",
         detail={"revision": revision, "problems": list(verdict["problems"])},
     )
+
+
+def outgrown(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], at: datetime) -> Notice:
+    """Return the notice that this version would refuse what an earlier one accepted; nobody edited, so it stays."""
+    revision = int(verdict["revision"])
+    stays = f"revision {revision} stays in force, but this version would refuse it"
+    return _notice(
+        "rejected",
+        name,
+        at,
+        (verdict["hash"], verdict["at"]),
+        text=f"{_called(name)}: {stays}: {_told(problems)} Mend it before its next edit.",
+        detail={"revision": revision, "problems": list(verdict["problems"])},
+    )
+
+
+def _told(problems: Sequence[Problem]) -> str:
+    more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+    return "; ".join(str(problem) for problem in problems[:_SHOWN]) + more
 
 
 def deleted(head: Head, at: datetime) -> Notice:

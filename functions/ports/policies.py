@@ -5,7 +5,7 @@ It must not know DynamoDB or judge policies. The twin is `functions/twins/polici
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from functions.ports.calls import Call
 from policies.contract.errors import DependencyError
@@ -21,7 +21,12 @@ class EditedMeanwhileError(DependencyError):
 
 
 class BrokenItemError(DependencyError):
-    """What the guard wrote was changed by hand and is no revision any more."""
+    """What the guard wrote was changed by hand and is no revision any more; ``found`` is what stands there instead."""
+
+    def __init__(self, message: str, *, hint: str = "", found: object = None) -> None:
+        """Keep what *found* is beside message and hint."""
+        super().__init__(message, hint=hint)
+        self.found = found
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,16 @@ class Heading:
     revision: int
     hash: str
     mode: PolicyMode
+
+    @classmethod
+    def unreadable(cls, name: str) -> Self:
+        """Return what stands for a line that somebody broke by hand: it says only that there is a head to ask."""
+        return cls(name, 0, "", PolicyMode.ACTIVE)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the line says anything; else the head does."""
+        return self.revision > 0
 
 
 @dataclass(frozen=True)
@@ -79,11 +94,22 @@ def _timeless(head: Head) -> Head:
     return replace(head, edit=replace(head.edit, accepted_at="", used=(), written_from="", written_until=""))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What stood where only the guard writes, when it was read: the head, and its line of the listing."""
+
+    head: Head | BrokenItemError | None = None
+    line: Heading | BrokenItemError | None = None
+
+
 class PolicyHeads(Protocol):
     """Readers' view; consistent. Failures raise DependencyError."""
 
     def headings(self) -> Sequence[Heading]:
-        """Return the listing of all policies that were ever accepted, in one read."""
+        """Return the listing of all policies that were ever accepted, in one read.
+
+        One broken line hides no other: it comes as `Heading.unreadable`.
+        """
         ...
 
     def head(self, name: str) -> Head | None:
@@ -91,7 +117,7 @@ class PolicyHeads(Protocol):
         ...
 
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
-        """Return what is in force of many, by name, in few calls; what is not there is left out."""
+        """Return what is in force of many, by name, in few calls; what is not there or is broken is left out."""
         ...
 
 
@@ -114,8 +140,15 @@ class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
         """Return the item as it stands, attributes as the table gives them, the verdict among them."""
         ...
 
-    def all_live(self) -> Iterable[Mapping[str, Any]]:
-        """Return all items as `live` does, one after another, in any order: none need be held together."""
+    def lives(self, names: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        """Return what there is of many items as `live` does, in few calls and any order: none need be held together."""
+        ...
+
+    def names_in(self, part: int, parts: int) -> Iterable[Sequence[str]]:
+        """Yield names of `live` items, of one of *parts* equal parts of the table (from 0), some at a time, or none.
+
+        So whoever has not the time for all may stop after each. A name may come in more than one part.
+        """
         ...
 
     def heading(self, name: str) -> Heading | None:
@@ -134,8 +167,12 @@ class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
         """Put *head* into the listing unless a later revision is there."""
         ...
 
-    def restore(self, head: Head) -> None:
-        """Write revision, head and line of the listing anew, whatever somebody made of them by hand."""
+    def restore(self, head: Head, seen: Seen) -> None:
+        """Write revision, head and line of the listing anew, whatever somebody made of them by hand.
+
+        Only where head and line are still as they were *seen*, else EditedMeanwhileError: another guard may have
+        accepted an edit since.
+        """
         ...
 
     def verdict(self, live: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -150,7 +187,7 @@ class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
         ...
 
     def forget_answer(self, name: str) -> None:
-        """Remove the answer beside an item that is gone."""
+        """Remove the answer beside an item, if there is one."""
         ...
 
 

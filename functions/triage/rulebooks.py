@@ -1,13 +1,14 @@
 """The policies in force, compiled: one small read a batch, and nothing more while no policy changes.
 
-Decides which revisions are compiled and for how long they are kept. It must not judge policies: the guard did.
+Decides which revisions are compiled and for how long they are kept, and by what is judged when somebody changed by
+hand what only the guard writes: one policy's broken line or head must not keep faults from all others, and no policy
+may vanish by it. It must not judge policies: the guard did.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from functions.ports.policies import Head, Heading, PolicyHeads
 from functions.ports.triage import Telemetry
-from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 from policies.loader import load_stored
 from policies.model import Policy
@@ -22,40 +23,58 @@ class Rulebooks:
         self._heads = heads
         self._telemetry = telemetry
         self._listing: tuple[Heading, ...] | None = None
-        self._accepted: dict[tuple[str, int, str], AcceptedPolicy] = {}
+        self._accepted: dict[str, AcceptedPolicy] = {}
+        self._doubts: dict[str, str] = {}
         self._rulebook = compile_policies([])
 
     def current(self) -> Rulebook:
-        """Return the rules in force now. DependencyError when the listing or a head cannot be read."""
+        """Return the rules in force now. DependencyError when the listing, or heads at all, cannot be read.
+
+        The head is the truth and the listing its index: where a line is broken, gone, or ahead of its head, the head
+        counts, and is read each time until the guard has written both anew; where the head is broken or gone, what was
+        in force last. Each is told to telemetry, a policy of which nothing is left as one that is not applied.
+        """
         listing = tuple(sorted(self._heads.headings(), key=lambda one: one.name))
-        if listing != self._listing:
+        if listing != self._listing or self._doubts:
             self._rulebook = compile_policies(self._read(listing))
             self._listing = listing
         return self._rulebook
 
     def _read(self, listing: Sequence[Heading]) -> list[AcceptedPolicy]:
-        known, self._accepted = self._accepted, {}
-        wanted = {_key(heading): heading for heading in listing if heading.mode is not PolicyMode.OFF}
-        news = self._fetch([heading for key, heading in wanted.items() if key not in known])
-        for key, heading in wanted.items():
-            policy = known.get(key) or news.get(heading.name)
+        known, doubts = self._accepted, dict[str, str]()
+        lines = {heading.name: heading for heading in listing}
+        lost = [Heading.unreadable(name) for name in [*known, *self._doubts] if name not in lines]
+        wanted = [heading for heading in [*listing, *dict.fromkeys(lost)] if heading.mode is not PolicyMode.OFF]
+        asked = [heading.name for heading in wanted if not _is_of(known.get(heading.name), heading)]
+        heads = self._heads.heads(asked) if asked else {}
+        found = dict[str, AcceptedPolicy]()
+        for heading in wanted:
+            name, last, head = heading.name, known.get(heading.name), heads.get(heading.name)
+            if name not in asked:
+                found[name] = known[name]
+                continue
+            if head is None and name not in lines:
+                continue  # line and head are gone: so is the policy
+            policy = self._accept(head) if head else last
             if policy is not None:
-                self._accepted[key] = policy
-        return list(self._accepted.values())
+                found[name] = policy
+            if doubt := _doubt(heading, head, last):
+                doubts[name] = doubt
+        self._tell(doubts)
+        self._accepted, self._doubts = found, doubts
+        return list(found.values())
 
-    def _fetch(self, headings: Sequence[Heading]) -> dict[str, AcceptedPolicy | None]:
-        """Return what became of the heads of *headings*, by name; None for one that this version cannot read."""
-        heads = self._heads.heads([heading.name for heading in headings]) if headings else {}
-        for heading in headings:
-            head = heads.get(heading.name)
-            if head is None or head.revision < heading.revision:
-                raise DependencyError(
-                    f"policy {heading.name}: the listing has revision {heading.revision}, the head does not.",
-                    hint="It is retried; if it stays so, edit the policy's live item, and the guard writes both again.",
-                )
-        return {name: self._accept(head) for name, head in heads.items()}
+    def _tell(self, doubts: Mapping[str, str]) -> None:
+        """Count *doubts* as long as they last, so that the alarm does, and say each once."""
+        if doubts:
+            self._telemetry.count("PoliciesUnreadable", len(doubts))
+        for name, doubt in doubts.items():
+            if self._doubts.get(name) != doubt:
+                self._telemetry.warn("what the guard writes of a policy was changed by hand", policy=name, reason=doubt)
 
     def _accept(self, head: Head) -> AcceptedPolicy | None:
+        if head.mode is PolicyMode.OFF:  # newer than its line; after a deletion its document still says another mode
+            return None
         loaded = load_stored(head.document)
         if isinstance(loaded, Policy):
             return AcceptedPolicy(loaded, head.revision, head.hash)
@@ -70,5 +89,17 @@ class Rulebooks:
         return None
 
 
-def _key(heading: Heading) -> tuple[str, int, str]:
-    return heading.name, heading.revision, heading.hash
+def _is_of(known: AcceptedPolicy | None, heading: Heading) -> bool:
+    return known is not None and (known.revision, known.hash) == (heading.revision, heading.hash)
+
+
+def _doubt(heading: Heading, head: Head | None, last: AcceptedPolicy | None) -> str:
+    """Return what is wrong with line and head, and what counts instead; "" for nothing."""
+    if head is None:
+        what = f"revision {last.revision}, which was in force last, is applied" if last else "it is NOT applied"
+        return f"its head cannot be read; {what}"
+    if not heading.is_readable:
+        return f"its line of the listing cannot be read; its head, revision {head.revision}, counts"
+    if head.revision < heading.revision:
+        return f"its line of the listing says revision {heading.revision}; its head, revision {head.revision}, counts"
+    return ""

@@ -1,16 +1,20 @@
 """The policies table in memory, for guard and readers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from functions.ports.calls import Call
-from functions.ports.policies import EditedMeanwhileError, Head, Heading
+from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading, Seen
 from functions.twins.calls import MemoryCalls
+from policies.contract.identifiers import stable_id
 from policies.documents import BOOKKEEPING, fingerprint
 
 
 class MemoryPolicies:
-    """``live_items`` is what operators edit; ``kept`` maps (name, revision) to what was accepted."""
+    """``live_items`` is what operators edit; ``kept`` maps (name, revision) to what was accepted.
+
+    ``broken`` maps the name of a head that somebody broke by hand to what stands there instead.
+    """
 
     def __init__(self) -> None:
         """Start with an empty table."""
@@ -18,6 +22,7 @@ class MemoryPolicies:
         self.in_force: dict[str, Head] = {}
         self.kept: dict[tuple[str, int], Head] = {}
         self.listing: dict[str, Heading] = {}
+        self.broken: dict[str, object] = {}
         self.noted = MemoryCalls()
 
     def headings(self) -> Sequence[Heading]:
@@ -26,20 +31,26 @@ class MemoryPolicies:
 
     def head(self, name: str) -> Head | None:
         """See the port."""
+        if name in self.broken:
+            raise BrokenItemError(f"the head of {name} was changed by hand.", found=self.broken[name])
         return self.in_force.get(name)
 
     def heads(self, names: Sequence[str]) -> Mapping[str, Head]:
         """See the port."""
-        return {name: self.in_force[name] for name in names if name in self.in_force}
+        return {name: self.in_force[name] for name in names if name in self.in_force and name not in self.broken}
 
     def live(self, name: str) -> Mapping[str, Any] | None:
         """See the port."""
         item = self.live_items.get(name)
         return None if item is None else dict(item)
 
-    def all_live(self) -> Sequence[Mapping[str, Any]]:
+    def lives(self, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """See the port."""
-        return [dict(item) for item in self.live_items.values()]
+        yield from (dict(self.live_items[name]) for name in names if name in self.live_items)
+
+    def names_in(self, part: int, parts: int) -> Iterator[Sequence[str]]:
+        """See the port: one at a time."""
+        yield from ([name] for name in sorted(self.live_items) if int(stable_id("part", name), 16) % parts == part)
 
     def put_live(self, item: Mapping[str, Any]) -> None:
         """Write a whole item, as a person would."""
@@ -55,7 +66,7 @@ class MemoryPolicies:
     def put_head(self, head: Head, *, after: int) -> None:
         """See the port."""
         there = self.in_force.get(head.name)
-        if (there.revision if there else 0) != after:
+        if head.name in self.broken or (there.revision if there else 0) != after:
             raise EditedMeanwhileError(f"the head of {head.name} is no longer revision {after}.")
         self.in_force[head.name] = head
 
@@ -67,7 +78,10 @@ class MemoryPolicies:
 
     def heading(self, name: str) -> Heading | None:
         """See the port."""
-        return self.listing.get(name)
+        there = self.listing.get(name)
+        if there and not there.is_readable:
+            raise BrokenItemError(f"the line of {name} was changed by hand.")
+        return there
 
     def revision(self, name: str, number: int) -> Head | None:
         """See the port."""
@@ -85,8 +99,15 @@ class MemoryPolicies:
         """See the port."""
         return self.noted.of(name)
 
-    def restore(self, head: Head) -> None:
+    def restore(self, head: Head, seen: Seen) -> None:
         """See the port."""
+        there, line = self.broken.get(head.name, self.in_force.get(head.name)), self.listing.get(head.name)
+        listed = None if isinstance(seen.line, BrokenItemError) else seen.line
+        if there != (seen.head.found if isinstance(seen.head, BrokenItemError) else seen.head) or listed != (
+            line if line and line.is_readable else None
+        ):
+            raise EditedMeanwhileError(f"{head.name} was put right, or in force, by another guard meanwhile.")
+        self.broken.pop(head.name, None)
         self.kept[head.name, head.revision] = self.in_force[head.name] = head
         self.listing[head.name] = Heading(head.name, head.revision, head.hash, head.mode)
 

@@ -55,7 +55,9 @@ def guard(tables: Tables, buckets: Buckets) -> Statements:
     return [
         *grants.changes("Edits", tables.policies),
         grants.items(
-            "Policies", [tables.policies], ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+            "Policies",
+            [tables.policies],
+            ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"),
         ),
         grants.items("Notices", [tables.incidents], ("PutItem",), [grants.NOTICE_KEYS]),
         *grants.keep_dropped(buckets.rejects, DROPPED_PREFIX),

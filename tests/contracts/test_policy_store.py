@@ -10,7 +10,8 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
-from functions.ports.policies import Edit, EditedMeanwhileError, Head, Heading, PolicyEditor, PolicyStore
+from functions.guard.mending import heading_of
+from functions.ports.policies import Edit, EditedMeanwhileError, Head, Heading, PolicyEditor, PolicyStore, Seen
 from functions.twins.policies import MemoryPolicies
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import fingerprint
@@ -71,8 +72,9 @@ def test_all_items_of_operators_are_seen_and_nothing_of_the_guards(store: Store)
     for at in range(3):
         store.put_live({**ITEM, "name": f"p-{at}"})
         store.put_revision(head(name=f"p-{at}"))
-    found = {live["name"]: live for live in store.all_live()}
+    found = {live["name"]: live for live in store.lives(["p-0", "p-1", "p-2", "p-1", "p-3"])}
     assert found.keys() == {"p-0", "p-1", "p-2"}
+    assert {name for part in range(3) for names in store.names_in(part, 3) for name in names} == found.keys()
     assert fingerprint(found["p-1"]) == fingerprint({**ITEM, "name": "p-1"})
     assert store.calls_of("p-1") == []
 
@@ -108,10 +110,26 @@ def test_what_was_changed_by_hand_is_written_anew_whatever_is_there(store: Store
         store.put_revision(each)
         store.put_head(each, after=each.revision - 1)
         store.list_head(each)
-    store.restore(head(1))
+    store.restore(head(1), Seen(head(2), heading_of(head(2))))
     assert (store.head("p"), store.revision("p", 1)) == (head(1), head(1))
     assert store.heading("p") == Heading("p", 1, "h1", PolicyMode.ACTIVE)
     assert store.heading("q") is None
+
+
+@pytest.mark.parametrize("seen", [Seen(head(1), heading_of(head(1))), Seen(), Seen(head(2)), Seen(head(2, mark="x"))])
+def test_what_another_guard_put_in_force_meanwhile_is_not_written_over(store: Store, seen: Seen) -> None:
+    for each in (head(1), head(2, mode=PolicyMode.OFF)):
+        store.put_revision(each)
+        store.put_head(each, after=each.revision - 1)
+        store.list_head(each)
+    with pytest.raises(EditedMeanwhileError):
+        store.restore(head(1), seen)
+    assert store.heading("p") == Heading("p", 2, "h2", PolicyMode.OFF)
+
+
+def test_what_is_gone_is_written_anew(store: Store) -> None:
+    store.restore(head(1), Seen())
+    assert (store.head("p"), store.heading("p")) == (head(1), heading_of(head(1)))
 
 
 def test_an_item_is_replaced_only_if_it_is_still_the_one_that_was_seen(store: Store) -> None:

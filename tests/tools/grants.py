@@ -40,6 +40,18 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
         "dynamodb:Query",
         "what was changed by hand is written anew; told in tests/integration/console",
     ),
+    (
+        "Guard",
+        "Policies",
+        "dynamodb:BatchGetItem",
+        "looks every quarter of an hour at each policy that was ever accepted",
+    ),
+    (
+        "Guard",
+        "Policies",
+        "dynamodb:DeleteItem",
+        "removes an answer that lay beside an item without room for it; told in tests/contracts",
+    ),
     ("Guard", "Policies", "dynamodb:Scan", "looks every quarter of an hour for edits that the stream never told of"),
     ("Guard", "DeadLetters", ".*", "Lambda sends such a look there that failed three times"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),

@@ -3,12 +3,10 @@
 A restored table has another stream, which nobody reads yet: only the clock makes the guard look.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 from types_boto3_dynamodb import DynamoDBClient
 
 from functions.adapters.policies import DynamoPolicies
@@ -66,11 +64,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_policies_table(client)
-        yield Desk(client)
+def desk(client: DynamoDBClient) -> Desk:
+    return Desk(client)
 
 
 def test_revisions_that_a_restore_took_away_are_given_anew_and_triage_takes_none_for_the_other(desk: Desk) -> None:

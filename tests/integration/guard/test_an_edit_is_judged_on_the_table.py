@@ -1,21 +1,18 @@
 """The guard on moto: what an operator writes into the table, and what the table then says."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 from types_boto3_dynamodb import DynamoDBClient
 
-from functions.adapters.policies import DynamoPolicies, push
+from functions.adapters.policies import DynamoPolicies
 from functions.guard.guard import Guard
 from functions.triage.rulebooks import Rulebooks
 from functions.twins.notices import MemoryNotices
 from functions.twins.triage import MemoryTelemetry
 from policies.contract.vocabulary import PolicyMode
 from tests.tools.envelopes import NOW, shipped_documents
-from tests.tools.tables import create_policies_table
+from tests.tools.policy_table import push
 
 DOCUMENT = next(one for one in shipped_documents() if one["name"].startswith("xid-48"))
 NAME = DOCUMENT["name"]
@@ -45,11 +42,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    with mock_aws():
-        client = boto3.client("dynamodb")
-        create_policies_table(client)
-        yield Desk(client)
+def desk(client: DynamoDBClient) -> Desk:
+    return Desk(client)
 
 
 def test_good_then_bad_then_mended(desk: Desk) -> None:

@@ -12,12 +12,13 @@ from moto import mock_aws
 from types_boto3_dynamodb import DynamoDBClient
 from types_boto3_sqs import SQSClient
 
-from functions.adapters.policies import DynamoPolicies, push
+from functions.adapters.policies import DynamoPolicies
 from functions.guard import handler as guard
 from functions.triage import handler as triage
 from policies.contract.decisions import FindingsMessage, parse_message
 from policies.contract.errors import DependencyError
 from tests.tools.envelopes import at, envelope, event, kinesis_event, shipped_documents, sqs_event
+from tests.tools.policy_table import push
 from tests.tools.tables import create_policies_table, create_tables
 
 

@@ -11,7 +11,7 @@ from moto import mock_aws
 from console.main import main
 from console.policy.answering import Answer
 from console.policy.mode_setting import Wish, set_mode
-from functions.adapters.policies import DynamoPolicies, push
+from functions.adapters.policies import DynamoPolicies
 from functions.adapters.switches import DynamoSwitches
 from functions.guard.guard import Guard
 from functions.twins.notices import MemoryNotices
@@ -19,6 +19,7 @@ from functions.twins.triage import MemoryTelemetry
 from policies.coordination.switches import SelfShadow
 from policies.yaml_text import read_yaml
 from tests.tools.envelopes import NOW, SHIPPED
+from tests.tools.policy_table import push
 from tests.tools.tables import create_policies_table
 
 NAME = "xid-79-fell-off-the-bus"

@@ -1,13 +1,15 @@
 """What the stream never told of is found: a deletion first, then edits; and where all is settled nothing is written."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from functions.guard.catching_up import LONGEST, TURNS, catch_up
+from functions.guard.catching_up import LONGEST, PARTS, SCANNED, TURNS, catch_up
 from functions.guard.guard import Guard
+from functions.ports.policies import Heading
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
@@ -24,11 +26,13 @@ class Desk:
     """A table whose stream nobody reads."""
 
     def __init__(self) -> None:
-        self.table, self.telemetry, self.notices = MemoryPolicies(), MemoryTelemetry(), MemoryNotices()
+        self.table: MemoryPolicies = MemoryPolicies()
+        self.telemetry, self.notices = MemoryTelemetry(), MemoryNotices()
         self.now = NOW
         self.guard = Guard(self.table, self.notices, self.telemetry, self.clock)
         self.looked_at: list[str] = []
         self.takes = timedelta(0)
+        self.look_first: Callable[[str], object] = len  # what the stream's guard does meanwhile
 
     def clock(self) -> datetime:
         return self.now
@@ -36,10 +40,11 @@ class Desk:
     def put(self, name: str, **fields: Any) -> None:  # noqa: ANN401 - fields of a document
         self.table.put_live({"name": name, **PLAIN, **fields})
 
-    def look_at(self, name: str) -> None:
+    def look_at(self, name: str) -> bool:
         self.looked_at.append(name)
-        self.guard.look_at(name)
         self.now += self.takes
+        self.look_first(name)
+        return self.guard.look_at(name)
 
     def catch_up(self) -> list[str]:
         self.looked_at = []
@@ -59,7 +64,7 @@ def test_edits_of_two_days_without_a_guard_are_judged_and_deletions_come_first()
     desk.put("edited", mode="shadow")
     desk.put("broken", settle="soon")
     desk.put("added")
-    assert desk.catch_up() == ["deleted", "added", "broken", "edited"]
+    assert desk.catch_up() == ["deleted", "broken", "edited", "added"]
     assert desk.modes() == {
         "kept": PolicyMode.ACTIVE,
         "deleted": PolicyMode.OFF,
@@ -140,10 +145,10 @@ def test_the_one_that_the_table_refuses_each_time_keeps_none_from_being_judged_a
     for name in ("a", "b", "c"):
         desk.put(name)
 
-    def look_at(name: str) -> None:
+    def look_at(name: str) -> bool:
         if name == "a":
             raise DependencyError("its listing has no room.")
-        desk.look_at(name)
+        return desk.look_at(name)
 
     with pytest.raises(DependencyError, match="no room"):
         catch_up(desk.table, look_at, desk.telemetry, desk.clock)
@@ -158,3 +163,79 @@ def test_the_one_that_breaks_the_guard_does_not_stop_the_others() -> None:
     desk.catch_up()
     assert desk.looked_at == ["a", "b"]
     assert desk.telemetry.counts["PoliciesNotJudged"] == 1
+
+
+def test_a_broken_line_of_the_listing_keeps_nothing_from_being_judged_and_is_written_anew() -> None:
+    desk = Desk()
+    for name in ("p", "q"):
+        desk.put(name)
+        desk.guard.look_at(name)
+    line = desk.table.listing["p"]
+    desk.table.listing["p"] = Heading.unreadable("p")
+    desk.put("q", mode="off")
+    assert desk.catch_up() == ["p", "q"]
+    assert desk.table.listing["p"] == line
+    assert desk.modes() == {"p": PolicyMode.ACTIVE, "q": PolicyMode.OFF}
+    assert desk.telemetry.counts["PoliciesCaughtUp"] == 2
+
+
+class Large(MemoryPolicies):
+    """Each page of a scan takes its time, and there are many without an item that anybody edits."""
+
+    def __init__(self, desk: Desk, page: timedelta, empty: int = 0) -> None:
+        super().__init__()
+        self.desk, self.page, self.empty = desk, page, empty
+
+    def names_in(self, part: int, parts: int) -> Iterator[Sequence[str]]:
+        for names in [*([[]] * self.empty), *super().names_in(part, parts)]:
+            self.desk.now += self.page
+            yield names
+
+
+def test_however_large_the_table_what_was_ever_accepted_is_looked_at_and_the_scan_ends_in_time() -> None:
+    desk = Desk()
+    desk.table = Large(desk, timedelta(seconds=1), empty=1000)
+    desk.guard = Guard(desk.table, desk.notices, desk.telemetry, desk.clock)
+    for name in ("deleted", "edited", "refused"):
+        desk.put(name)
+        desk.guard.look_at(name)
+    del desk.table.live_items["deleted"]
+    desk.put("edited", mode="off")
+    desk.put("refused", settle="soon")
+    desk.guard.look_at("refused")
+    began = desk.now
+    assert desk.catch_up() == ["deleted", "edited", "refused"]
+    assert desk.now - began == SCANNED < LONGEST
+    assert any("not all policies" in text for text, _fields in desk.telemetry.remarks)
+
+
+def test_what_was_never_accepted_is_found_though_each_scan_is_cut() -> None:
+    desk = Desk()
+    desk.table = Large(desk, timedelta(seconds=2))
+    desk.guard = Guard(desk.table, desk.notices, desk.telemetry, desk.clock)
+    names = [f"p-{at:02}" for at in range(24)]
+    for name in names:
+        desk.put(name, settle="soon")
+    looked_at: set[str] = set()
+    for _quarter in range(PARTS):
+        desk.now = desk.now.replace(minute=desk.now.minute // 15 * 15) + timedelta(minutes=15)
+        looked_at.update(desk.catch_up())
+    assert sorted(looked_at) == names
+
+
+def test_an_edit_that_the_streams_guard_judges_meanwhile_was_not_missed() -> None:
+    desk = Desk()
+    desk.put("fresh")
+    desk.look_first = desk.guard.look_at
+    assert desk.catch_up() == ["fresh"]
+    assert desk.telemetry.counts["PoliciesCaughtUp"] == 0
+    assert desk.telemetry.remarks == []
+
+
+def test_the_switch_is_looked_at_though_no_listing_names_it() -> None:
+    desk = Desk()
+    desk.table = Large(desk, LONGEST)
+    desk.guard = Guard(desk.table, desk.notices, desk.telemetry, desk.clock)
+    desk.put("junk", settle="soon")
+    desk.put(EVERYTHING, mode="off")
+    assert desk.catch_up()[0] == EVERYTHING

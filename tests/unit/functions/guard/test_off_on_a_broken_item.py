@@ -1,58 +1,26 @@
 """What takes power from a policy needs no sound item: off is off, whatever else on it is wrong."""
 
-from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any
-
 import pytest
 
 from console.policy.edits import Editor, live_item
-from functions.guard.guard import Guard
 from functions.guard.mending import is_sound
-from functions.ports.policies import UNKNOWN, Head
+from functions.ports.policies import UNKNOWN
 from functions.triage.rulebooks import Rulebooks
-from functions.twins.notices import MemoryNotices
-from functions.twins.policies import MemoryPolicies
-from functions.twins.triage import MemoryTelemetry
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import canonical, fingerprint
-from tests.tools.envelopes import NOW, shipped_documents
+from tests.tools.envelopes import NOW
+from tests.tools.policy_desk import DOCUMENT, NAME, Desk
 
-DOCUMENT = {**next(one for one in shipped_documents() if one["name"].startswith("xid-79")), "mode": "active"}
-NAME = DOCUMENT["name"]
 BROKEN = {"settle": "soon"}
 KIM = Editor("kim", NOW, "it fires too often")
-
-
-class Desk:
-    def __init__(self) -> None:
-        self.table, self.telemetry, self.notices = MemoryPolicies(), MemoryTelemetry(), MemoryNotices()
-        self.now = NOW
-        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: self.now)
-
-    def put(self, item: Mapping[str, Any]) -> Head:
-        """Write the item and let the guard look as often as it likes: only the first time may change anything."""
-        self.table.put_live(item)
-        self.now += timedelta(seconds=1)
-        self.guard.look_at(NAME)
-        before = (dict(self.table.live_items[NAME]), dict(self.notices.told), self.table.in_force[NAME])
-        self.now += timedelta(seconds=1)
-        self.guard.look_at(NAME)
-        assert (self.table.live_items[NAME], self.notices.told, self.table.in_force[NAME]) == before
-        return self.table.in_force[NAME]
-
-    @property
-    def verdict(self) -> dict[str, Any]:
-        verdict: dict[str, Any] = self.table.live_items[NAME]["verdict"]
-        return verdict
 
 
 @pytest.mark.parametrize("mode", ["off", "Off", " OFF ", False])
 def test_off_applies_though_the_item_is_refused(mode: object) -> None:
     """In AWS's console the word may be a boolean, as in YAML."""
     desk = Desk()
-    desk.put(DOCUMENT)
-    head = desk.put({**DOCUMENT, **BROKEN, "mode": mode})
+    desk.put_and_rest(DOCUMENT)
+    head = desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": mode})
     assert (head.revision, head.mode) == (2, PolicyMode.OFF)
     assert head.document == canonical({**DOCUMENT, "mode": "off"})
     assert is_sound(head)
@@ -64,32 +32,32 @@ def test_off_applies_though_the_item_is_refused(mode: object) -> None:
 
 def test_so_does_shadow_and_who_asked_is_kept() -> None:
     desk = Desk()
-    desk.put(DOCUMENT)
-    head = desk.put(live_item({**DOCUMENT, **BROKEN, "mode": "shadow"}, KIM))
+    desk.put_and_rest(DOCUMENT)
+    head = desk.put_and_rest(live_item({**DOCUMENT, **BROKEN, "mode": "shadow"}, KIM))
     assert (head.mode, head.edit.by, head.edit.reason) == (PolicyMode.SHADOW, "kim", "it fires too often")
     assert desk.verdict["by"] == "kim"
-    head = desk.put({**DOCUMENT, **BROKEN, "mode": "off"})
+    head = desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": "off"})
     assert (head.revision, head.mode, head.edit.by) == (3, PolicyMode.OFF, UNKNOWN)
 
 
 @pytest.mark.parametrize("mode", ["active", "shadow", "on", "offf", None, True, 0, ["off"], {"S": "off"}])
 def test_what_gives_power_back_or_is_no_word_needs_a_sound_item(mode: object) -> None:
     desk = Desk()
-    desk.put({**DOCUMENT, "mode": "shadow"})
+    desk.put_and_rest({**DOCUMENT, "mode": "shadow"})
     before = desk.table.in_force[NAME]
-    assert desk.put({**DOCUMENT, **BROKEN, "mode": mode}) == before
+    assert desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": mode}) == before
     assert desk.verdict["revision"] == 1
 
 
 def test_it_stays_off_until_a_sound_item_says_otherwise() -> None:
     desk = Desk()
-    desk.put(DOCUMENT)
-    desk.put({**DOCUMENT, **BROKEN, "mode": "off"})
-    assert desk.put({**DOCUMENT, **BROKEN, "mode": "active"}).mode is PolicyMode.OFF
-    head = desk.put({**DOCUMENT, "mode": "off"})
+    desk.put_and_rest(DOCUMENT)
+    desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": "off"})
+    assert desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": "active"}).mode is PolicyMode.OFF
+    head = desk.put_and_rest({**DOCUMENT, "mode": "off"})
     assert (head.revision, desk.verdict["status"], desk.verdict["revision"]) == (2, "accepted", 2)
     assert head.hash == fingerprint(desk.table.live_items[NAME])
-    assert desk.put(DOCUMENT).mode is PolicyMode.ACTIVE
+    assert desk.put_and_rest(DOCUMENT).mode is PolicyMode.ACTIVE
 
 
 def test_without_anything_in_force_there_is_nothing_to_turn_off() -> None:
@@ -101,14 +69,17 @@ def test_without_anything_in_force_there_is_nothing_to_turn_off() -> None:
 
 def test_what_was_deleted_is_off_already() -> None:
     desk = Desk()
-    desk.put(DOCUMENT)
+    desk.put_and_rest(DOCUMENT)
     del desk.table.live_items[NAME]
     desk.guard.look_at(NAME)
     before = desk.table.in_force[NAME]
-    assert desk.put({**DOCUMENT, **BROKEN, "mode": "off"}) == before
+    assert desk.put_and_rest({**DOCUMENT, **BROKEN, "mode": "off"}) == before
 
 
 def test_four_hundred_kilobytes_of_junk_that_say_off_are_off() -> None:
     desk = Desk()
-    desk.put(DOCUMENT)
-    assert desk.put({"name": NAME, "mode": "off", "junk": "x" * 399_000, "bytes": {b"\x00"}}).mode is PolicyMode.OFF
+    desk.put_and_rest(DOCUMENT)
+    assert (
+        desk.put_and_rest({"name": NAME, "mode": "off", "junk": "x" * 399_000, "bytes": {b"\x00"}}).mode
+        is PolicyMode.OFF
+    )

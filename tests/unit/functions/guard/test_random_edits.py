@@ -63,7 +63,9 @@ class Watched(MemoryPolicies):
 class Faulty:
     """A table whose worker dies before or after its n-th write, or *meanwhile* something happens just before it."""
 
-    def __init__(self, inner: MemoryPolicies, moment: tuple[int, str] | None, **meanwhile: Callable[[], None]) -> None:
+    def __init__(
+        self, inner: MemoryPolicies, moment: tuple[int, str] | None, **meanwhile: Callable[[], object]
+    ) -> None:
         self._inner, self._moment, self._meanwhile = inner, moment, meanwhile
         self.writes = 0
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from functions.guard.guard import Guard
-from functions.ports.policies import BrokenItemError, Head, Heading
+from functions.ports.policies import Head, Heading, Seen
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
@@ -22,22 +22,15 @@ NAME = DOCUMENT["name"]
 
 
 class Table(MemoryPolicies):
-    """``unreadable``: that head is no head any more."""
+    """Refuses now and then."""
 
-    unreadable = False
     refuses = 0  # so many times it takes no restored head
 
-    def head(self, name: str) -> Head | None:
-        if self.unreadable:
-            raise BrokenItemError("the item head was changed by hand.")
-        return super().head(name)
-
-    def restore(self, head: Head) -> None:
+    def restore(self, head: Head, seen: Seen) -> None:
         if self.refuses:
             self.refuses -= 1
             raise DependencyError("the table does not answer.", hint="Try again.")
-        super().restore(head)
-        self.unreadable = False
+        super().restore(head, seen)
 
 
 class Desk:
@@ -68,7 +61,7 @@ def drop_line(desk: Desk) -> None:
 
 
 def unreadable(desk: Desk) -> None:
-    desk.table.unreadable = True
+    desk.table.broken[NAME] = "junk"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +76,7 @@ def unreadable(desk: Desk) -> None:
         forget,
         unreadable,
         lambda desk: desk.table.listing.update({NAME: Heading(NAME, 9, "x", PolicyMode.OFF)}),
+        lambda desk: desk.table.listing.update({NAME: Heading.unreadable(NAME)}),
     ],
 )
 def test_what_is_in_force_again_is_what_the_guard_accepted(harm: Callable[[Desk], None]) -> None:

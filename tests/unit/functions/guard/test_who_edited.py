@@ -1,6 +1,5 @@
 """Who edited is believed only where the seal of a command fits; what people must hear of is told once."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -8,43 +7,15 @@ import pytest
 
 from console.policy.edits import Editor, live_item, pushed_from
 from functions.adapters.policy_items import head_item, typed
-from functions.guard.guard import Guard
 from functions.guard.writes import Write
-from functions.ports.policies import UNKNOWN, Head
-from functions.twins.notices import MemoryNotices
-from functions.twins.policies import MemoryPolicies
-from functions.twins.triage import MemoryTelemetry
+from functions.ports.policies import UNKNOWN
 from policies.contract.times import format_time
 from policies.coordination.switches import EVERYTHING
 from policies.documents import sealed
-from tests.tools.envelopes import NOW, shipped_documents
+from tests.tools.envelopes import NOW
+from tests.tools.policy_desk import DOCUMENT, NAME, Desk
 
-DOCUMENT = {**next(one for one in shipped_documents() if one["name"].startswith("xid-79")), "mode": "active"}
-NAME = DOCUMENT["name"]
 KIM = Editor("kim", NOW, "it fires too often")
-
-
-class Desk:
-    def __init__(self) -> None:
-        self.table, self.telemetry, self.notices = MemoryPolicies(), MemoryTelemetry(), MemoryNotices()
-        self.now = NOW
-        self.guard = Guard(self.table, self.notices, self.telemetry, lambda: self.now)
-
-    def put(self, item: Mapping[str, Any]) -> Head:
-        self.table.put_live(item)
-        return self.look()
-
-    def change(self, **fields: Any) -> Head:  # noqa: ANN401 - fields of a document
-        """As AWS's console does: whatever else stands on the item stays."""
-        return self.put({**self.table.live_items[NAME], **fields})
-
-    def look(self) -> Head:
-        self.now += timedelta(seconds=1)
-        self.guard.look_at(NAME)
-        return self.table.in_force[NAME]
-
-    def told(self) -> list[str]:
-        return [f"{each.kind} by {each.by}" for each in self.notices.told.values()]
 
 
 def test_a_command_says_who_when_why_and_from_where() -> None:

@@ -11,7 +11,6 @@ from functions.triage.rulebooks import Rulebooks
 from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.triage import MemoryTelemetry
-from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import PolicyMode
 from tests.tools.envelopes import NOW, shipped_documents
 from tests.tools.policy_table import in_force
@@ -72,16 +71,6 @@ def test_off_applies_without_reading_more() -> None:
     table.read = 0
     assert NAME not in {rule.name for rule in books.current().rules}
     assert table.read == 0
-
-
-def test_a_listing_ahead_of_its_head_is_tried_again_and_not_guessed() -> None:
-    table = in_force()
-    table.listing[NAME] = dataclasses.replace(table.listing[NAME], revision=9)
-    with pytest.raises(DependencyError, match="revision 9"):
-        Rulebooks(table, MemoryTelemetry()).current()
-    del table.in_force[NAME]
-    with pytest.raises(DependencyError, match=NAME):
-        Rulebooks(table, MemoryTelemetry()).current()
 
 
 @pytest.mark.parametrize("document", ['{"name": "from the future"}', "[]", "{", '"x"'])
