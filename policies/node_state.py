@@ -205,10 +205,12 @@ def encode(document: Document) -> bytes:
 
 
 def in_order(part: Any) -> Any:  # noqa: ANN401 - the version is a number
+    """Return *part* of a document with its names in order, if it has names: the same state is the same text."""
     return dict(sorted(part.items())) if isinstance(part, dict) and len(part) > 1 else part
 
 
 def horizon_of(key: str, horizons: Mapping[str, int]) -> int:
+    """Return how long (ms) what is kept under *key*, policy and part, matters: *horizons* are by policy."""
     return horizons.get(key.partition("|")[0], LATENESS_MS)
 
 

@@ -19,6 +19,7 @@ FAULTS = ("xid", "hang", "oom", "silent", "efa")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe what breaks, what is kept of it, and for how long it is waited for."""
     parser.add_argument(
         "--fault",
         choices=FAULTS,
@@ -57,6 +58,7 @@ def _new_folder(text: str) -> Path:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Run the demo; 0 when the run went on as it should."""
     from local.demo.main import run_demo
 
     return run_demo(

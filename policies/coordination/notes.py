@@ -77,7 +77,7 @@ class PlannedRung(Model):
 
 
 class Counted(NamedTuple):
-    """One finding that was counted, by which a repeat of it is known."""
+    """One finding that was counted, by which a repeat of it is known. A list in the item, as `leases.Told` is."""
 
     at: Moment
     id: str
