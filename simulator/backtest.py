@@ -19,6 +19,7 @@ from policies.contract.errors import BadInputError
 from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.contract.vocabulary import Orchestrator
+from simulator.archive.days import usual_and_stray
 from simulator.archive.period import read_happenings
 from simulator.archive.reading import Told
 from simulator.costs import Cost, cost_of
@@ -34,6 +35,7 @@ Against = Literal["archive", "current"]
 Progress = Callable[[str, float], None]
 """Hears which run is under way, and the share (0 to 1) of the period that is behind it."""
 _AGAIN = "a policy put itself in shadow ({}), which is so in all clusters: they were told again in one process"
+_STRAY = "what arrived on {} lies more than a year off the rest and is left out: --from and --to take it in"
 _DAY = timedelta(days=1)
 _LAST_DAY = date.max - 3 * _DAY
 
@@ -92,18 +94,19 @@ class Report:
 
 @dataclass(frozen=True)
 class Past:
-    """What the archive holds of a period beside its records. ``told`` is of reading that."""
+    """What the archive holds of a period beside its records. ``told`` is of reading that, ``notes`` of the period."""
 
     since: datetime
     until: datetime
     revisions: Revisions
     recorded: Recorded
     told: Told = field(default_factory=Told)
+    notes: Sequence[str] = ()
 
 
 def read_past(asked: Asked) -> Past:
     """Return what happened in the period; BadInputError when the archive has no events."""
-    days = asked.reader.days(EVENTS)
+    days, strays = _days(asked.reader)
     if not days:
         raise BadInputError(f"{asked.address} holds no events.", hint="Name the folder above events/, or the bucket.")
     since = asked.since or datetime.combine(days[0], time(), UTC)
@@ -117,7 +120,16 @@ def read_past(asked: Asked) -> Past:
         Revisions.of(_happenings(asked.reader, POLICIES, until, told)),
         Recorded.of(_happenings(asked.reader, INCIDENTS, None, told)),
         told,
+        [_STRAY.format(day) for day in strays if not since.date() <= day <= until.date()],
     )
+
+
+def _days(reader: ArchiveReader) -> tuple[Sequence[date], Sequence[date]]:
+    """Return the days of which there are events, and apart from them those that lie years off."""
+    there = reader.days(EVENTS)
+    _usual, strays = usual_and_stray(reader)
+    days = [day for day in there if day not in strays]
+    return (days, [day for day in there if day in strays]) if days else (there, [])
 
 
 def _happenings(reader: ArchiveReader, family: str, until: datetime | None, told: Told) -> Iterator[Happening]:
@@ -162,7 +174,7 @@ def backtest(asked: Asked, past: Past, progress: Progress = lambda _name, _share
         compare(before.deeds, account.deeds),
         after.told,
         past.recorded.unreadable + past.revisions.unreadable,
-        notes,
+        [*past.notes, *notes],
     )
 
 

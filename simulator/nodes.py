@@ -28,6 +28,7 @@ from policies.rulebook import Rulebook
 from simulator.heartbeats import Heartbeat, Heartbeats
 from simulator.states import States
 
+COUNTED = ("records", "events", "matches", "findings", "repeats", "rejected", "canaries", "lost")
 KEPT = timedelta(days=14)  # how long the fleet table keeps a node that says nothing (functions/adapters/node_states.py)
 LATELY = timedelta(minutes=15)  # who was heard within it counts as a node of its cluster (functions/adapters/sizes.py)
 

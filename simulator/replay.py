@@ -16,6 +16,7 @@ from policies.contract.archive import ArchivedRecord
 from policies.contract.decisions import FindingsMessage
 from policies.contract.vocabulary import Orchestrator
 from policies.coordination.incident import Incident
+from policies.moments import later
 from simulator.agenda import Agenda
 from simulator.coordination import Coordination
 from simulator.facts import ReplayFacts
@@ -124,7 +125,7 @@ class Replay:
     def finish(self) -> Iterator[Incident]:
         """Let what is under way end, and yield every incident."""
         if self.clock is not None:
-            self._pass(self.clock + AFTERMATH)
+            self._pass(later(self.clock, AFTERMATH))
         return self.store.everyone()
 
     def _pass(self, now: datetime) -> None:

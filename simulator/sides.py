@@ -18,6 +18,7 @@ from simulator.archive.behind import Behind
 from simulator.archive.period import read_records
 from simulator.archive.reading import Told
 from simulator.deeds import Deed, deed_of
+from simulator.nodes import COUNTED
 from simulator.parts import WHOLE, Part, look
 from simulator.replay import Question, Replay
 
@@ -128,7 +129,8 @@ def _piece(replay: Replay, deeds: Sequence[Deed], end: datetime, told: Told) -> 
     on_policies = {*missing, *(text for texts in replay.on_policies.told.values() for text in texts)}
     remarks = sum(replay.telemetry.told.values(), Counter[str]())
     nodes = replay.nodes
-    return Piece(deeds, nodes.runs, nodes.counts, remarks, on_policies, replay.rehearsal.assumed, end, told)
+    counts = {**dict.fromkeys(COUNTED, 0), **nodes.counts}
+    return Piece(deeds, nodes.runs, counts, remarks, on_policies, replay.rehearsal.assumed, end, told)
 
 
 def put_together(pieces: Sequence[Piece]) -> Piece:

@@ -1,8 +1,7 @@
 """Where an archive lies: in the bucket of a stack, at an address in S3, or in a folder of this machine."""
 
-from collections import Counter
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from console import aws
@@ -13,7 +12,6 @@ from policies.contract.archive_names import FAMILIES
 from policies.contract.errors import BadInputError
 
 _S3 = "s3://"
-STRAY_AFTER = timedelta(days=366)
 
 
 def reader_of(address: str, region: str | None) -> ArchiveReader:
@@ -40,19 +38,3 @@ def last_days(reader: ArchiveReader, count: int | None) -> Sequence[date]:
     """Return the last *count* days (None: all) of which the archive has something, oldest first."""
     days = sorted({day for family in FAMILIES for day in reader.days(family)})
     return days if count is None else days[-count:]
-
-
-def usual_and_stray(reader: ArchiveReader) -> tuple[Sequence[date], Sequence[date]]:
-    """Return the days of the archive, oldest first, apart from those that lie more than a year off from most of it.
-
-    A wrong clock, or a hand, dates a document years off. It must not become the beginning or the end of an archive:
-    nothing would be near it.
-    """
-    there = Counter(day for family in FAMILIES for day in reader.days(family))
-    groups: list[list[date]] = []
-    for day in sorted(there):
-        if not groups or day - groups[-1][-1] > STRAY_AFTER:
-            groups.append([])
-        groups[-1].append(day)
-    usual = max(reversed(groups), key=lambda days: sum(there[day] for day in days), default=[])
-    return usual, sorted(set(there) - set(usual))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from console.archive.whereabouts import usual_and_stray
 from console.policy.account import Account
 from functions.ports.archive import ArchiveReader
 from functions.report.shadowed import in_shadow
@@ -22,6 +21,7 @@ from policies.model import Policy
 from policies.moments import earlier, later
 from policies.precision.signs import AGAIN_WITHIN
 from policies.shadow.report import Report, report_of
+from simulator.archive.days import usual_and_stray
 from simulator.archive.period import read_happenings
 from simulator.archive.reading import Told
 from simulator.in_force import Revisions

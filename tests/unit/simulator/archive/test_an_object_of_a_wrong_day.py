@@ -11,6 +11,7 @@ from policies.contract.archive_names import EVENTS, INCIDENTS, POLICIES
 from simulator.archive.period import read_happenings, read_records
 from simulator.archive.reading import Told
 from simulator.backtest import Asked, backtest, read_past
+from simulator.nodes import COUNTED
 from tests.tools.archives import BEGIN, happening, record, write, write_happenings
 from tests.tools.envelopes import NOW
 from tests.tools.replays import documents, head, history, revision, shelved
@@ -50,4 +51,26 @@ def test_the_past_is_told_all_the_same(far: datetime, family: str) -> None:
     else:
         write_happenings(archive, [happening(1)._replace(at=far)], family)
     asked = Asked(archive, "an archive")
-    assert backtest(asked, read_past(asked)).after.deeds
+    report = backtest(asked, read_past(asked))
+    assert report.after.deeds
+    assert report.until - report.since <= timedelta(days=2), "the period is what lies together"
+    assert [note for note in report.notes if f"{far:%Y-%m-%d}" in note or family != EVENTS] == list(report.notes)
+    assert bool(report.notes) == (family == EVENTS)
+
+
+@pytest.mark.parametrize("far", FAR)
+def test_who_names_the_period_has_what_lies_years_off_as_well(far: datetime) -> None:
+    archive = shelved(history(nodes=4, rounds=1), {POLICIES: []})
+    write(archive, [record(1)._replace(arrived_at=far)])
+    since, until = (min(far, NOW), max(far, NOW) + timedelta(minutes=30))
+    asked = Asked(archive, "an archive", [], since=since, until=until)
+    without = Asked(archive, "an archive", [])
+    found, left = (backtest(each, read_past(each)) for each in (asked, without))
+    assert found.notes == []
+    assert f"{far:%Y-%m-%d}" in "".join(left.notes)
+    assert found.after.counts["records"] == left.after.counts["records"] + 1
+
+
+def test_an_account_counts_what_there_was_none_of_too() -> None:
+    asked = Asked(shelved(history(nodes=1, rounds=1), {POLICIES: []}), "an archive", [])
+    assert set(backtest(asked, read_past(asked)).after.counts) >= set(COUNTED)
