@@ -84,7 +84,7 @@ _RULES = (
     Watched(
         "PoliciesUnreadable",
         ("triage", "PoliciesUnreadable"),
-        "An accepted policy cannot be read by this version of triage and is not applied: deploy again.",
+        "Triage cannot read an accepted policy, or what lists it. It may not be applied: see triage's log.",
     ),
     Watched(
         "ConditionsUnanswered",

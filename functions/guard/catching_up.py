@@ -58,9 +58,8 @@ def catch_up(
     looks.at([*answered[first:], *answered[:first]])  # a verdict may be pasted
     if looks.changed:
         telemetry.count("PoliciesCaughtUp", len(looks.changed))
-        telemetry.warn(
-            "edits were not judged when they were made; they are now", policies=", ".join(looks.changed[:10])
-        )
+        told = "the look by the clock judged or mended policies; more than one: the stream is behind"
+        telemetry.warn(told, policies=", ".join(looks.changed[:10]))
     if looks.cut:
         telemetry.warn("not all policies could be looked at; the rest follows the next time")
     if looks.failed:

@@ -6,6 +6,7 @@ import pytest
 from types_boto3_dynamodb import DynamoDBClient
 
 from functions.adapters.policies import DynamoPolicies
+from functions.guard.catching_up import catch_up
 from functions.guard.guard import Guard
 from functions.triage.rulebooks import Rulebooks
 from functions.twins.notices import MemoryNotices
@@ -106,3 +107,24 @@ def test_pushing_twice_is_one_edit(desk: Desk) -> None:
     assert live is not None
     assert live["edited_by"] == "anna"
     assert desk.table.names() == sorted(first)
+
+
+def test_one_misspelt_line_of_the_listing_keeps_no_policy_from_triage_and_is_mended_by_the_clock(desk: Desk) -> None:
+    push(desk.table, [{**one, "mode": "active"} for one in shipped_documents()[:3]], edited_by="anna", now=NOW)
+    for name in desk.table.names():
+        desk.guard.look_at(name)
+    names = desk.table.names()
+    desk.client.update_item(
+        TableName="policies",
+        Key={"name": {"S": "HEADS"}, "sk": {"S": "head"}},
+        UpdateExpression="SET #line.#mode = :word",
+        ExpressionAttributeNames={"#line": f"p:{names[1]}", "#mode": "mode"},
+        ExpressionAttributeValues={":word": {"S": "activ"}},
+    )
+    triage = Rulebooks(desk.table, desk.telemetry)
+    assert sorted(rule.name for rule in triage.current().rules) == names
+    catch_up(desk.table, desk.guard.look_at, desk.telemetry, lambda: NOW)
+    assert [heading.is_readable for heading in desk.table.headings()] == [True, True, True]
+    desk.telemetry.counts.clear()
+    assert sorted(rule.name for rule in triage.current().rules) == names
+    assert desk.telemetry.counts["PoliciesUnreadable"] == 0

@@ -167,16 +167,20 @@ def test_the_one_that_breaks_the_guard_does_not_stop_the_others() -> None:
 
 def test_a_broken_line_of_the_listing_keeps_nothing_from_being_judged_and_is_written_anew() -> None:
     desk = Desk()
-    for name in ("p", "q"):
+    for name in ("a", "p", "q", "r"):
         desk.put(name)
         desk.guard.look_at(name)
-    line = desk.table.listing["p"]
-    desk.table.listing["p"] = Heading.unreadable("p")
+    before = dict(desk.table.listing)
+    for name in ("a", "r"):
+        desk.put(name, settle="soon")
+        desk.guard.look_at(name)
+    for name in ("p", "r"):
+        desk.table.listing[name] = Heading.unreadable(name)
     desk.put("q", mode="off")
-    assert desk.catch_up() == ["p", "q"]
-    assert desk.table.listing["p"] == line
-    assert desk.modes() == {"p": PolicyMode.ACTIVE, "q": PolicyMode.OFF}
-    assert desk.telemetry.counts["PoliciesCaughtUp"] == 2
+    assert desk.catch_up() == ["p", "q", "r", "a"], "what is only refused is last"
+    assert [desk.table.listing[name] for name in "apr"] == [before[name] for name in "apr"]
+    assert desk.modes()["q"] is PolicyMode.OFF
+    assert desk.telemetry.counts["PoliciesCaughtUp"] == 3
 
 
 class Large(MemoryPolicies):
