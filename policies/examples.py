@@ -107,16 +107,20 @@ def _envelopes(example: Example) -> int:
 
 
 def _node(example: Example, event: ExampleEvent) -> NodeIdentity:
-    """Return the node of *event*; a rack is under a switch, and that under the spine."""
-    path = ("spine", f"switch-of-{event.rack}", event.rack) if event.rack else ()
+    """Return the node of *event*."""
     return NodeIdentity(
         cluster=CLUSTER,
         name=event.node,
         instance_id=f"i-{event.node.removeprefix('node-')}",
         instance_type=example.instance_type,
         driver_version=example.driver_version,
-        network_path=path,
+        network_path=path_of(event.rack),
     )
+
+
+def path_of(rack: str) -> tuple[str, ...]:
+    """Return where in the network a node of *rack* is: a rack is under a switch, and that under the spine."""
+    return ("spine", f"switch-of-{rack}", rack) if rack else ()
 
 
 def _beat(node: NodeIdentity, moment: datetime) -> Delivery:

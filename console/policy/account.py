@@ -133,7 +133,7 @@ def _fired(verdict: Verdict, note: FindingNote) -> Verdict:
     """The facts are those that it was decided by; what they are now stands in the parts of its conditions."""
     asked = (*verdict.facts.values, *verdict.facts.unknown) if verdict.facts else ()
     facts = Known.of(asked, note.facts) if note.facts else verdict.facts
-    reason = f"its finding is in this incident; now {verdict.reason}"
+    reason = f"it fired: its finding is part of this incident. Asked again now, it says: {verdict.reason}"
     return replace(verdict, outcome=Outcome.FIRED, reason=reason, facts=facts)
 
 

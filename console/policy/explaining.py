@@ -1,5 +1,6 @@
 """`relight policy explain`: reads what a person named, offline or of a stack, and has it printed."""
 
+import difflib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class Offline:
 def offline(asked: Offline, wanted: Wanted) -> int:
     """Explain the event in a file, without an account; BadInputError says what cannot be read."""
     accepted = _accepted(read(files_of(asked.policies)))
+    _refuse_strangers(wanted.policy, [one.policy.name for one in accepted])
     node = NodeIdentity(
         cluster=_PLACEHOLDER,
         name=_PLACEHOLDER,
@@ -54,8 +56,7 @@ def offline(asked: Offline, wanted: Wanted) -> int:
     )
     deliveries = deliveries_in(_text(asked.event), node, datetime.now(UTC))
     state = _state(_text(asked.state).strip()) if asked.state else ""
-    now = max(delivery.arrived_at for delivery in deliveries)
-    explained = explain(deliveries, state=state, world=World(accepted, facts=stated(asked.facts)), now=now)
+    explained = explain(deliveries, state=state, world=World(accepted, facts=stated(asked.facts)))
     print_events(explained, wanted)
     return 0
 
@@ -64,7 +65,10 @@ def of_incident(account: "Account", wanted_id: str, days: int, wanted: Wanted) -
     """Explain what an incident is about."""
     from console.policy.account import explain_incident
 
-    print_incident(explain_incident(account, wanted_id, days), wanted)
+    told = explain_incident(account, wanted_id, days)
+    if told.events:
+        _refuse_strangers(wanted.policy, [verdict.policy for verdict in told.events[0].verdicts])
+    print_incident(told, wanted)
     return 0
 
 
@@ -77,6 +81,14 @@ def of_node(account: "Account", node: str, days: int, wanted: Wanted, *, last: b
         return of_incident(account, incidents[0].id, days, wanted)
     print_node(incidents, wanted)
     return 0
+
+
+def _refuse_strangers(name: str, known: Sequence[str]) -> None:
+    """Raise BadInputError when *name* is given and is none of *known*: nothing would be printed of it."""
+    if name and name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "`relight policy list` names them."
+        raise BadInputError(f"there is no policy {name}.", hint=hint)
 
 
 def _accepted(texts: Sequence[Written]) -> Sequence[AcceptedPolicy]:

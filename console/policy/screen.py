@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from console.saying import say
+from policies.contract.events import Scalar
 from policies.contract.times import format_time
 from policies.coordination.incident import Incident
 from policies.explain.explaining import Explained
 from policies.explain.verdicts import Outcome, Verdict
+from policies.expressions.attributes import NUMERIC
 from policies.findings import scope_of
 
 if TYPE_CHECKING:
@@ -98,9 +100,14 @@ def _headline(explained: Explained) -> str:
     event, at = explained.event, format_time(explained.moment)
     if event is None:
         return f"a heartbeat of {explained.node.name}, {at}"
-    attributes = ", ".join(f"{name} {value}" for name, value in event.attributes.items())
+    attributes = ", ".join(f"{name} {_value(name, value)}" for name, value in event.attributes.items())
     told = f"{event.kind}{f' ({attributes})' if attributes else ''}, {event.severity}, {scope_of(event.component)}"
     return f"{told}, on {explained.node.name}, {at}{', received before' if explained.known else ''}"
+
+
+def _value(name: str, value: Scalar) -> str:
+    """Return *value*; what should be a number and is text stands in quotes, which is why no policy took it for one."""
+    return f'"{value}" (text, not a number)' if name in NUMERIC and isinstance(value, str) else str(value)
 
 
 def _line(incident: Incident) -> str:

@@ -71,8 +71,10 @@ class World:
         return Rules({cluster: Orchestrator.EKS, **(self.orchestrators or {})})
 
 
-def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: datetime) -> list[Explained]:
-    """Return what each policy made of each event of *deliveries*, decided at *now*.
+def explain(
+    deliveries: Sequence[Delivery], *, state: str, world: World, now: datetime | None = None
+) -> list[Explained]:
+    """Return what each policy made of each event of *deliveries*, decided at *now*, or (None) as each arrived.
 
     *state* is that of the first one's node; of other nodes, and of counts over many nodes, nothing is known before.
     """
@@ -80,18 +82,20 @@ def explain(deliveries: Sequence[Delivery], *, state: str, world: World, now: da
     states = {one.parsed.envelope.node.instance_id: state for one in deliveries[:1]}
     windows: dict[str, Window] = {}
     told: list[Explained] = []
+    clock = now
     for step, event in (pair for delivery in deliveries for pair in _steps(delivery)):
         node = step.parsed.envelope.node
         before = states.get(node.instance_id, "")
-        judged = evaluate([step], state=before, rulebook=rulebook, now=now, snapshot=world.facts)
+        clock = now or max(clock or step.arrived_at, step.arrived_at)
+        judged = evaluate([step], state=before, rulebook=rulebook, now=clock, snapshot=world.facts)
         states[node.instance_id] = judged.state
         findings = list(judged.findings)
-        for heard in hear(windows, judged.contributions, node.cluster, now):
+        for heard in hear(windows, judged.contributions, node.cluster, clock):
             windows[heard.counted.window.key] = heard.counted.window
             findings += heard.findings
         known = event is not None and judged.events == 0
         cancelled = frozenset(each.policy for each in judged.cancellations)
-        after = _After(world, rulebook, judged.state, now, dict(windows), cancelled)
+        after = _After(world, rulebook, judged.state, clock, dict(windows), cancelled)
         told.append(_explained(step, event, findings, after, known=known))
     return told
 
@@ -173,7 +177,7 @@ class _After:
         outcome, reason = _outcome(rule, event, node, when, unless, standing, mine)
         if policy.name in self.cancelled and not mine:
             outcome, reason = Outcome.CANCELS, "it takes the reason away: what settles for it is called off"
-        again = "it was counted when it first came; " if known and standing and not mine else ""
+        again = "counted when it first came, and not again: " if known and standing and not mine else ""
         then = tuple(self._then(finding, event) for finding in mine)
         known_facts = known_of(rule.facts, event, node)
         return Verdict(
@@ -271,5 +275,5 @@ def _counted(standing: Standing | None) -> tuple[Outcome, str]:
     if standing is None:
         return Outcome.WAITS, "the node's state cannot be read"
     if standing.told and standing.is_reached:
-        return Outcome.TOLD, f"{standing}; told already, which is enough until it is over"
+        return Outcome.TOLD, f"{standing}. A finding was told of this already; the next one comes once it is over"
     return Outcome.WAITS, str(standing)

@@ -27,6 +27,7 @@ from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
+from policies.contract.errors import BadInputError
 from policies.coordination.budgets import Budget, Reservation
 from policies.coordination.denials import Denial, Refusal
 from policies.coordination.denying import subject_of_note
@@ -149,7 +150,8 @@ def test_an_incident_is_explained_by_what_is_in_force_and_what_was_counted(accou
     excepted = Outcome.EXCEPTED
     assert outcomes == {NAME: Outcome.FIRED, "waits": Outcome.WAITS, "sleeps": Outcome.OFF, "lemon": excepted}
     fired = next(verdict for verdict in explained.verdicts if verdict.policy == NAME)
-    assert fired.reason.startswith("its finding is in this incident; now it was counted when it first came; 1 of 1")
+    sentence = "it fired: its finding is part of this incident. Asked again now, it says: counted when it first came"
+    assert fired.reason.startswith(f"{sentence}, and not again: 1 of 1 occurrences on ")
     assert fired.revision == 1
 
 
@@ -166,6 +168,11 @@ def test_the_limit_that_holds_it_is_named_with_who_has_the_shares(account: Accou
     held = limit.holds
     assert held is (account.clock() < LATER or limit.taken == limit.allowed)
     assert [name[:4] for name in limit.holders] == ["aaaa", "bbbb"]
+
+
+def test_a_policy_that_nobody_knows_is_refused_of_an_incident_too(account: Account) -> None:
+    with pytest.raises(BadInputError, match="there is no policy nope"):
+        of_incident(account, "4be1", 10_000, Wanted(policy="nope"))
 
 
 def test_it_is_printed_for_people_and_for_machines(account: Account, capsys: pytest.CaptureFixture[str]) -> None:

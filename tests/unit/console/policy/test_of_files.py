@@ -202,6 +202,19 @@ def test_what_cannot_be_explained_is_told_with_its_next_step(
     assert told in capsys.readouterr().err
 
 
+def test_a_policy_that_is_not_there_is_refused_with_the_nearest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path)
+    (tmp_path / "event.json").write_text('{"kind": "gpu.xid", "attributes": {"xid": 79}}')
+    words = ["policy", "explain", "--event", str(tmp_path / "event.json"), "--policies", str(tmp_path), "--policy"]
+    assert main([*words, "nope"]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "relight policy: there is no policy nope. `relight policy list` names them.\n")
+    assert main([*words, "lost-gpus"]) == 1
+    assert f"Did you mean {NAME}?" in capsys.readouterr().err
+
+
 def test_explaining_by_no_policy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "event.json").write_text('{"kind": "gpu.xid"}')
     put(tmp_path, evidence="sticky")

@@ -87,13 +87,15 @@ def test_who_waits_says_how_many_of_how_many() -> None:
 def test_what_was_told_is_not_told_again() -> None:
     found = told([delivery(event(0)), delivery(event(1, 5))], now=5)
     assert [each.verdicts[0].outcome for each in found] == [Outcome.FIRED, Outcome.TOLD]
-    assert "told already" in found[1].verdicts[0].reason
+    assert (
+        found[1].verdicts[0].reason.endswith("A finding was told of this already; the next one comes once it is over")
+    )
 
 
 def test_an_event_that_came_before_counts_no_more() -> None:
     found = told([delivery(event(0)), delivery(event(0))], WAITING)
     assert [each.known for each in found] == [False, True]
-    assert found[1].verdicts[0].reason.startswith("it was counted when it first came; 1 of 3")
+    assert found[1].verdicts[0].reason.startswith("counted when it first came, and not again: 1 of 3")
 
 
 def test_what_distinct_asks_for_must_be_there() -> None:
@@ -163,7 +165,7 @@ def test_looking_back_counts_nothing_again() -> None:
         [delivery(event(0), event(1, 60))], state="", rulebook=compile_policies(world(WAITING).accepted), now=at(60)
     ).state
     (verdict,) = look_back(event(1, 60), node(), state=state, world=world(WAITING), now=at(90)).verdicts
-    assert verdict.reason.startswith("it was counted when it first came; 2 of 3 occurrences")
+    assert verdict.reason.startswith("counted when it first came, and not again: 2 of 3 occurrences")
 
 
 def test_a_state_that_cannot_be_read_makes_nothing_raise() -> None:
