@@ -5,37 +5,68 @@ Decides where in the text it goes. It must not know files, or whether the exampl
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from console.policy.yaml_writing import entry_as_yaml
 from policies.contract.errors import BadInputError
 from policies.documents import canonical, operators_fields
+from policies.lint.lines import line_of, lines_of
 from policies.yaml_text import read_yaml
 
 _FIELD = re.compile(r"^examples[ \t]*:[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
 _EMPTY = re.compile(r"(?:\[[ \t]*\])?[ \t]*(?:#.*)?")
 _ITEM = re.compile(r"^([ ]*)- ?", re.MULTILINE)
 _INDENT = "  "
+_CLAIMS = frozenset({"says", "findings"})
 _HINT = "Write examples as a list, one `- says: …` under the other; `relight policy record` without --write prints it."
 
 
+@dataclass(frozen=True)
+class There:
+    """The example that tells a story already: its title, its end, and the line (from 1) where the end is written."""
+
+    says: str
+    findings: object
+    line: int
+
+
+def there_already(text: str, example: Mapping[str, Any]) -> There | None:
+    """Return the example in *text*, the YAML of a policy, of the same events as *example*, whatever end it claims.
+
+    Told twice with different ends, one of the two would be wrong whatever the policy does.
+    """
+    for at, each in enumerate(_examples(_read(text))):
+        if _same(each, example):
+            line = line_of(f"examples.{at}.findings", lines_of(text))
+            return There(str(each.get("says", "")), each.get("findings"), line)
+    return None
+
+
 def appended(text: str, example: Mapping[str, Any]) -> str:
-    """Return *text*, the YAML of a policy, with *example* as its last; the same text when it has it already.
+    """Return *text*, the YAML of a policy, with *example* as its last.
 
     BadInputError when *text* is not written in a way that leaves room for it.
     """
-    before = read_yaml(text)
-    if not isinstance(before, dict):
-        raise BadInputError("it is no policy.", hint="`relight policy lint` says what is wrong with it.")
-    there = before.get("examples") or []
-    if any(_same(each, example) for each in there):
-        return text
+    before = _read(text)
     made = _inserted(text, example)
-    wanted = {**before, "examples": [*there, dict(example)]}
+    wanted = {**before, "examples": [*_examples(before), dict(example)]}
     after = read_yaml(made)
     if not isinstance(after, dict) or canonical(operators_fields(after)) != canonical(operators_fields(wanted)):
         raise BadInputError("its examples are not written as a plain list.", hint=_HINT)
     return made
+
+
+def _read(text: str) -> dict[str, Any]:
+    read = read_yaml(text)
+    if not isinstance(read, dict):
+        raise BadInputError("it is no policy.", hint="`relight policy lint` says what is wrong with it.")
+    return read
+
+
+def _examples(document: Mapping[str, Any]) -> list[Any]:
+    there = document.get("examples") or []
+    return there if isinstance(there, list) else []
 
 
 def _inserted(text: str, example: Mapping[str, Any]) -> str:
@@ -74,9 +105,9 @@ def _entry(example: Mapping[str, Any], indent: str, end: str) -> str:
 
 
 def _same(there: object, example: Mapping[str, Any]) -> bool:
-    """Whether *there* is the same story, whatever it is called."""
+    """Whether *there* is the same story, whatever it is called and however it is said to end."""
     if not isinstance(there, Mapping):
         return False
-    told = ({name: value for name, value in each.items() if name != "says"} for each in (there, example))
+    told = ({name: value for name, value in each.items() if name not in _CLAIMS} for each in (there, example))
     first, second = (canonical(operators_fields(each)) for each in told)
     return first == second

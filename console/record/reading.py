@@ -1,7 +1,7 @@
 """What an example is made of: the incident, the policy, and what was seen, wherever each of them lies.
 
-Decides where each is looked for first: in what a person named, then in the archive, then in the stack. It must not make
-the example.
+Decides where each is looked for first: in what a person named, then in the archive, then in the stack. An incident is
+in the archive where one is named. It must not make the example.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -42,7 +42,7 @@ MOST_NAMED = 5
 class Sources:
     """Where to look. ``archive`` is None without --events; ``account`` connects to the stack once it is asked.
 
-    ``told`` is what became of reading the archive.
+    ``where`` is what a person called the archive. ``told`` is what became of reading the archive.
     """
 
     archive: ArchiveReader | None
@@ -51,6 +51,7 @@ class Sources:
     policies: Path | None = None
     file: Path | None = None
     told: Told = field(default_factory=Told)
+    where: str = "the archive"
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,25 @@ def _deliveries(
 
 
 def _incident(sources: Sources, wanted: str) -> Incident:
-    archive = sources.archive
-    found = _archived(archive, sources, wanted) if archive else []
+    """Return the incident *wanted*; whoever names an archive means one that is in it."""
+    if sources.archive is None:
+        return find_one(as_parts(sources.account()), wanted, sources.days)
+    found = _archived(sources.archive, sources, wanted) if wanted else []
     if len(found) > 1:
-        ids = ", ".join(each.id[:12] for each in found[:MOST_NAMED])
-        raise IncidentError(f"{len(found)} incidents have ids like {wanted!r}: {ids}.", hint="Give more of the id.")
-    return found[0] if found else find_one(as_parts(sources.account()), wanted, sources.days)
+        raise IncidentError(
+            f"{len(found)} incidents have ids like {wanted!r}: {_ids(found)}.", hint="Give more of the id."
+        )
+    if not found:
+        there = _archived(sources.archive, sources, "")
+        newest = _ids(sorted(there, key=lambda each: each.opened_at, reverse=True))
+        hint = f"Its newest are {newest}." if newest else "It tells of no incident in these days."
+        text = f"no such incident in the last {sources.days} days of {sources.where}: {wanted!r}."
+        raise IncidentError(text, hint=f"{hint} --days looks further back.")
+    return found[0]
+
+
+def _ids(incidents: Sequence[Incident]) -> str:
+    return ", ".join(each.id[:12] for each in incidents[:MOST_NAMED])
 
 
 def _archived(archive: ArchiveReader, sources: Sources, wanted: str) -> list[Incident]:
@@ -120,7 +134,7 @@ def _archived(archive: ArchiveReader, sources: Sources, wanted: str) -> list[Inc
     since, until = _span(archive, sources.days)
     happenings = read_happenings(archive, INCIDENTS, since, until, sources.told)
     mine = (each for each in happenings if str(each.document.get("id", "")).startswith(wanted))
-    return list(Recorded.of(mine).incidents()) if wanted else []
+    return list(Recorded.of(mine).incidents())
 
 
 def _span(archive: ArchiveReader, days: int | None) -> tuple[datetime, datetime]:

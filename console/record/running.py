@@ -1,7 +1,7 @@
 """Records an incident as it was asked for: gathers, makes the example, tries it, prints it and writes it down.
 
 Decides what is refused: an example in which the policy does not find what it found, unless a person says what should
-come out. It must not judge events itself.
+come out; and one whose events its file tells already, with another end. It must not judge events itself.
 """
 
 import argparse
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from console.policy.account import Account, connect
 from console.policy.files import write_whole
-from console.record.appending import appended
+from console.record.appending import There, appended, there_already
 from console.record.reading import Sources, gather
 from console.record.screen import Printed, show
 from policies.contract.errors import BadInputError
@@ -18,6 +18,7 @@ from policies.model import Policy
 from policies.recording.making import Recording, Wish, record
 
 NOT_AS_IT_WAS = 1
+ENDS_OTHERWISE = 1
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         return connect(args.stack, args.region)
 
     archive = reader_of(args.events, args.region) if args.events else None
-    return perform(args, Sources(archive, account, args.days, args.policies, args.write))
+    return perform(args, Sources(archive, account, args.days, args.policies, args.write, where=args.events))
 
 
 def perform(args: argparse.Namespace, sources: Sources) -> int:
@@ -40,23 +41,27 @@ def perform(args: argparse.Namespace, sources: Sources) -> int:
         hint = "--all takes all that was seen, --policy NAME another policy, --events PATH every event as it came."
         raise BadInputError(f"{material.policy.name} asks about nothing of what was seen.", hint=hint)
     is_wanted = made.is_as_it_was or args.findings is not None
-    written = bool(args.write and is_wanted and _write(args.write, made))
-    printed = Printed(args.write if written else None, from_notes=sources.archive is None, refused=not is_wanted)
+    there = _write(args.write, made) if args.write and is_wanted else None
+    written = args.write if is_wanted and there is None else None
+    printed = Printed(written, sources.archive is None, refused=not is_wanted, file=args.write, there=there)
     show(material, made, printed, as_json=args.json)
-    return 0 if is_wanted else NOT_AS_IT_WAS
+    if not is_wanted:
+        return NOT_AS_IT_WAS
+    return ENDS_OTHERWISE if there and there.findings != made.document["findings"] else 0
 
 
-def _write(file: Path, made: Recording) -> bool:
-    """Append it and return whether it was not there before; the file is whole at every moment."""
+def _write(file: Path, made: Recording) -> There | None:
+    """Append it, or return the example that tells the same already; the file is whole at every moment."""
     try:
         text = file.read_bytes().decode()
+        there = there_already(text, made.document)
+        if there:
+            return there
         after = appended(text, made.document)
-        if after == text:
-            return False
         loaded = load_text(after, try_examples=False)
         if not isinstance(loaded, Policy):
             raise BadInputError(f"{file} would be no good policy: {loaded[0]}", hint="Remove an example first.")
         write_whole(file, after)
     except OSError as error:
         raise BadInputError(f"{file}: {error.strerror or error}.", hint="See whether it may be written.") from None
-    return True
+    return None

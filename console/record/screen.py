@@ -3,12 +3,13 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from console.policy.testing import why
 from console.policy.yaml_writing import entry_as_yaml
+from console.record.appending import There
 from console.record.reading import Material
 from policies.examples import Outcome
 from policies.recording.making import Recording
@@ -16,11 +17,16 @@ from policies.recording.making import Recording
 
 @dataclass(frozen=True)
 class Printed:
-    """``written``: to which file. ``from_notes``: no archive was read. ``refused``: it is not as it was."""
+    """``written``: to which file. ``from_notes``: no archive was read. ``refused``: it is not as it was.
+
+    ``there``: the example of ``file`` that tells the same events already, so that nothing was written.
+    """
 
     written: Path | None
     from_notes: bool
     refused: bool
+    file: Path | None = None
+    there: There | None = None
 
 
 def show(material: Material, made: Recording, printed: Printed, *, as_json: bool) -> None:
@@ -50,6 +56,7 @@ def _document(material: Material, made: Recording, printed: Printed, yaml: str) 
         "from": "notes" if printed.from_notes else "archive",
         "unreadable_lines": material.wrong,
         "written": str(printed.written) if printed.written else None,
+        "there_already": asdict(printed.there) if printed.there else None,
     }
 
 
@@ -70,8 +77,17 @@ def _remarks(material: Material, made: Recording, printed: Printed) -> Iterator[
         yield from (f"  {line}" for line in _why(material, made))
     if printed.refused:
         yield "that is not what happened: nothing was written. --findings N says what should come out."
+    elif printed.there:
+        yield from _already(printed.there, printed.file, expected)
     elif printed.written:
         yield f"written to {printed.written}."
+
+
+def _already(there: There, file: Path | None, expected: int) -> Iterator[str]:
+    place = f"{file}:{there.line}"
+    yield f"already there: the example {there.says!r} tells the same events ({place}). Nothing was written."
+    if there.findings != expected:
+        yield f"it says findings: {there.findings}. To change its end, write findings: {expected} in line {there.line}."
 
 
 def _why(material: Material, made: Recording) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.record.appending import appended
+from console.record.appending import There, appended, there_already
 from policies.contract.errors import BadInputError
 from policies.loader import load_text
 from policies.model import Policy
@@ -68,9 +68,19 @@ def test_wherever_the_list_stands_and_however_it_is_indented(text: str, there: i
     assert isinstance(load_text(made, try_examples=False), Policy)
 
 
-def test_the_same_story_is_not_written_twice_whatever_it_is_called() -> None:
-    once = appended(HEAD, EXAMPLE)
-    assert appended(once, {**EXAMPLE, "says": "another title"}) == once
+@pytest.mark.parametrize("other", [{}, {"says": "another title"}, {"findings": 0}])
+def test_the_same_events_are_the_same_story_whatever_it_is_called_and_however_it_ends(other: dict[str, Any]) -> None:
+    once = appended(f"{HEAD}examples:\n{ONE}", EXAMPLE)
+    line = 1 + once.splitlines().index("    findings: 1", 9)
+    assert there_already(once, {**EXAMPLE, **other}) == There("as it happened: gpu.lost", 1, line)
+
+
+@pytest.mark.parametrize(
+    "other", [{"events": [{"kind": "gpu.held"}]}, {"until": "5m"}, {"instance_type": "p4d.24xlarge"}]
+)
+def test_other_events_or_another_world_are_another_story(other: dict[str, Any]) -> None:
+    assert there_already(appended(HEAD, EXAMPLE), {**EXAMPLE, **other}) is None
+    assert there_already(HEAD, EXAMPLE) is None
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,9 @@ def test_it_is_appended_to_its_policy_once_and_passes_there(
     assert isinstance(policy, Policy), "its examples pass"
     assert [each.says for each in policy.examples] == ["a GPU fell off the bus"]
     assert record(*words) == 0
+    said = capsys.readouterr().err
+    assert f"already there: the example 'a GPU fell off the bus' tells the same events ({file}:" in said
+    assert "To change its end" not in said
     assert file.read_text() == text
     assert [each.name for each in file.parent.iterdir() if each.suffix == ".part"] == []
     assert main(["policy", "test", str(file)]) == 0
@@ -102,6 +105,34 @@ def test_what_should_not_have_fired_is_written_and_fails_until_the_policy_is_men
     assert record(of(past, "fell-off-the-bus").id, "--events", archive, "--write", file, "--findings", "0") == 0
     assert "fails until the policy is mended" in capsys.readouterr().err
     assert main(["policy", "test", str(file)]) == 1
+
+
+def test_the_same_events_with_another_end_leave_the_file_good_and_say_what_to_change(
+    archive: Path, past: list[Incident], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a newcomer does who follows the page line by line."""
+    words = (of(past, "fell-off-the-bus").id, "--events", archive, "--write", file)
+    assert record(*words) == 0
+    text = file.read_text()
+    capsys.readouterr()
+    assert record(*words, "--findings", "0", "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["written"], told["there_already"]["findings"]) == (None, 4)
+    assert text.splitlines()[told["there_already"]["line"] - 1].strip() == "findings: 4"
+    assert record(*words, "--findings", "0") == 1
+    assert "it says findings: 4. To change its end, write findings: 0 in line " in capsys.readouterr().err
+    assert file.read_text() == text
+    assert main(["policy", "test", str(file)]) == 0
+
+
+def test_an_id_that_the_archive_does_not_have_asks_no_account(
+    archive: Path, past: list[Incident], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.record.running.connect", lambda *_: nobody())
+    assert record("ffff", "--events", archive) == 1
+    said = capsys.readouterr().err
+    assert f"days of {archive}: 'ffff'. Its newest are " in said
+    assert any(each.id[:12] in said for each in past)
 
 
 def test_an_edited_policy_that_does_not_find_it_any_more_gets_nothing_written(
@@ -134,7 +165,7 @@ def test_a_policy_that_missed_it_is_tried_with_it(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ffff",), "no incident"),
+        (("ffff",), "no such incident in the last"),
         (("{id}", "--policy", "nobody"), "there is no policy 'nobody'"),
         (("{id}", "--write", "{file}", "--policy", "contained"), "is fell-off-the-bus, not contained"),
         (("{id}", "--policies", "{file}.not"), "no policy to try"),
