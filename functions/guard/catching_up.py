@@ -24,7 +24,8 @@ from policies.documents import fingerprint
 
 TURNS = 96  # a day has so many quarters of an hour, which is how often this comes (`infra/stack.py`)
 LONGEST = timedelta(seconds=20)  # of the thirty that the guard has; the next time begins with what matters most again
-SCANNED = timedelta(seconds=10)  # of these at most are spent on reading; a table of 100 MB of revisions takes as long
+READ = timedelta(seconds=7)  # of these are spent on reading what is listed, and as many on the scan, if need be
+CHUNK = 100  # names; as many items as one call brings
 PARTS = 24  # in which the table is scanned; where it begins goes round, so that what was cut is first another time
 
 
@@ -39,23 +40,20 @@ def catch_up(
     began = clock()
     looks = _Looks(look_at, clock, began + LONGEST)
     listed = {heading.name: heading for heading in store.headings()}
-    known = list(dict.fromkeys([EVERYTHING, *listed]))
-    states = dict(_states(store, known, listed))
-    deleted = [name for name, it in listed.items() if it.mode is not PolicyMode.OFF and name not in states]
-    turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(began)]
-    answered = _named(states, "answered")
-    looks.at([*sorted(deleted), *_named(states, "missed"), *(name for name in states if name == EVERYTHING), *turn])
-    scanning, scanned = clock(), timedelta(0)
-    for found in _never_accepted(store, set(known), _turn_at(began)):
-        scanned += clock() - scanning
-        looks.at(_named(found, "missed"))
-        answered += _named(found, "answered")
-        looks.cut = looks.cut or scanned >= SCANNED
-        if looks.cut:
+    known = list(dict.fromkeys([EVERYTHING, *_from_turn(sorted(listed), began)]))
+    states, gone = dict[str, str](), list[str]()
+    for start in range(0, len(known), CHUNK):
+        names = known[start : start + CHUNK]
+        states.update(_states(store, names, listed))
+        gone += [name for name in names if name not in states]
+        if clock() >= began + READ:
+            looks.cut = start + CHUNK < len(known)
             break
-        scanning = clock()
-    first = len(answered) * _turn_at(began) // TURNS
-    looks.at([*answered[first:], *answered[:first]])  # a verdict may be pasted
+    deleted = [name for name in gone if name in listed and listed[name].mode is not PolicyMode.OFF]
+    turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(began)]
+    looks.at([*sorted(deleted), *_named(states, "missed"), *(name for name in states if name == EVERYTHING), *turn])
+    answered = _named(states, "answered") + _scan(store, set(known), looks, began)
+    looks.at(_from_turn(answered, began))  # a verdict may be pasted
     if looks.changed:
         telemetry.count("PoliciesCaughtUp", len(looks.changed))
         told = "the look by the clock judged or mended policies; more than one: the stream is behind"
@@ -91,6 +89,26 @@ class _Looks:
                     self.changed.append(name)
             except DependencyError as error:
                 self.failed = self.failed or error
+
+
+def _scan(store: PolicyStore, known: set[str], looks: _Looks, began: datetime) -> list[str]:
+    """Have what was never accepted and nobody answered looked at as it is found; return what was answered."""
+    answered, scanned, since = list[str](), timedelta(0), looks.clock()
+    for found in _never_accepted(store, known, _turn_at(began)):
+        scanned += looks.clock() - since
+        looks.at(_named(found, "missed"))
+        answered += _named(found, "answered")
+        since = looks.clock()
+        if scanned >= READ or since >= looks.until:
+            looks.cut = True
+            break
+    return answered
+
+
+def _from_turn(names: Sequence[str], now: datetime) -> list[str]:
+    """Return *names* from another one on each time, so that what is cut now comes first once."""
+    first = len(names) * _turn_at(now) // TURNS
+    return [*names[first:], *names[:first]]
 
 
 def _turn_of(name: str) -> int:

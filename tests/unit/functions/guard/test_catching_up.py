@@ -1,13 +1,13 @@
 """What the stream never told of is found: a deletion first, then edits; and where all is settled nothing is written."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from functions.guard.catching_up import LONGEST, PARTS, SCANNED, TURNS, catch_up
+from functions.guard.catching_up import CHUNK, LONGEST, PARTS, READ, TURNS, catch_up
 from functions.guard.guard import Guard
 from functions.ports.policies import Heading
 from functions.twins.notices import MemoryNotices
@@ -209,7 +209,39 @@ def test_however_large_the_table_what_was_ever_accepted_is_looked_at_and_the_sca
     desk.guard.look_at("refused")
     began = desk.now
     assert desk.catch_up() == ["deleted", "edited", "refused"]
-    assert desk.now - began == SCANNED < LONGEST
+    assert desk.now - began == READ < LONGEST
+    assert any("not all policies" in text for text, _fields in desk.telemetry.remarks)
+
+
+def test_of_more_policies_than_can_be_read_in_time_each_is_read_some_time_and_none_is_taken_for_deleted() -> None:
+    desk = Desk()
+    desk.put("p")
+    desk.guard.look_at("p")
+    head = desk.table.in_force["p"]
+    names = [f"p-{at:04}" for at in range(5 * CHUNK)]
+    for name in names:
+        desk.put(name)
+        mine = replace(head, name=name, hash=fingerprint(desk.table.live_items[name]))
+        desk.table.in_force[name] = desk.table.kept[name, 1] = mine
+        desk.table.list_head(mine)
+    lives = desk.table.lives
+
+    def slow(names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        desk.now += READ / 2
+        return lives(names)
+
+    desk.table.lives = slow  # type: ignore[method-assign]
+    looked_at = set[str]()
+
+    def look_at(name: str) -> bool:
+        assert name in desk.table.live_items
+        looked_at.add(name)
+        return False
+
+    for quarter in range(0, TURNS, TURNS // 6):
+        desk.now = NOW.replace(minute=0) + quarter * timedelta(minutes=15)
+        catch_up(desk.table, look_at, desk.telemetry, desk.clock)
+    assert looked_at >= set(names)
     assert any("not all policies" in text for text, _fields in desk.telemetry.remarks)
 
 
