@@ -2,7 +2,7 @@
 
 Starts an AWS of its own on loopback, deploys Relight's template into it, boots a simulated fleet with the real agents
 and a training job, breaks one thing (a GPU, unless told otherwise) and shows what happens. No account, no network,
-nothing left behind.
+nothing left behind, whether it ends by itself, by Ctrl-C, by SIGTERM or because its terminal was closed.
 """
 
 import argparse

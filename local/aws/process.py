@@ -34,7 +34,8 @@ def run(settings: ServerSettings) -> None:
     parts: Parts = assemble(settings, pool)
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; our parent decides
+    for number in (signal.SIGINT, signal.SIGHUP):  # both reach the whole group; our parent decides
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=parts.server.serve_forever, name="http", daemon=True).start()
     threading.Thread(target=_wait_for_parent, args=(stopping,), daemon=True).start()
     sys.stdout.write(json.dumps({"endpoint": parts.endpoint}) + "\n")

@@ -18,6 +18,7 @@ from local.demo.archiving import keep_archive
 from local.demo.clues import find_clues
 from local.demo.cluster import TIME_SCALE, LocalCluster
 from local.demo.display import Teller, teller
+from local.demo.ending import ended_once
 from local.demo.errors import DemoError, TookTooLongError
 from local.demo.faults import Story
 from local.demo.report import Report, what_is_missing
@@ -46,27 +47,29 @@ def run_demo(
     fault: str = faults.DEFAULT,
     archive: Path | None = None,
 ) -> int:
-    """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C."""
-    data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
+    """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C, SIGTERM or a hang-up."""
     one = faults.STORIES[fault]
     told = teller(sys.stdout, as_json=as_json, stages=one.expected.stages)
     status = FAILED
-    try:
-        with _deadline(deadline_seconds), _ended_once():
-            status = _tell(told, one, data_dir, Outputs(report, archive), deadline_seconds)
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
-        told.failed([str(error), *find_clues(data_dir)], data_dir)
-    finally:
-        told.close()
-    if status == DONE and archive is not None:
-        sys.stderr.write(
-            f"relight demo: its archive lies in {archive}; tell it again:"
-            f" relight policy backtest --events {archive} --time-scale {TIME_SCALE}\n"
-        )
-    if status != FAILED:
-        _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
+    with ended_once() as unbroken:
+        data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
+        try:
+            with _deadline(deadline_seconds):
+                status = _tell(told, one, data_dir, Outputs(report, archive), deadline_seconds)
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+        except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
+            told.failed([str(error), *find_clues(data_dir)], data_dir)
+        finally:
+            unbroken()
+            told.close()
+        if status == DONE and archive is not None:
+            sys.stderr.write(
+                f"relight demo: its archive lies in {archive}; tell it again:"
+                f" relight policy backtest --events {archive} --time-scale {TIME_SCALE}\n"
+            )
+        if status != FAILED:
+            _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
     return status
 
 
@@ -133,21 +136,3 @@ def _deadline(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-@contextlib.contextmanager
-def _ended_once() -> Iterator[None]:
-    """Let SIGTERM end the demo as Ctrl-C does; a second one of either must not break off the cleaning up."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,7 +3,8 @@
 Eight interpreters that import boto3 cost eight seconds of two cores; forks cost milliseconds. Each fork is a process
 of its own with its own environment, log and process group, and can be killed by its number like any other.
 One thread, so that forking is safe. Run as `python -m local.fleet.agent_parent`; requests on stdin, one JSON a line:
-`{"environment": {...}, "log": path}`, answered on stdout by the process id. When stdin ends, all agents end.
+`{"environment": {...}, "log": path}`, answered on stdout by the process id. When stdin ends, all agents end; when
+this process is killed, the kernel kills them.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from typing import Any
 
 import agent.main
 from local.aws import model_files
+from local.aws.workers.process import die_with_parent
 
 # What an agent is a client of, sooner or later.
 _SERVICES = ("kinesis", "sqs", "dynamodb", "s3")
@@ -27,7 +29,8 @@ _GRACE_SECONDS = 3.0
 
 def serve() -> None:
     """Fork on request until the requester hangs up, then take every agent down."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the requester decides
+    for number in (signal.SIGINT, signal.SIGHUP):  # Ctrl-C and a closed terminal reach the whole group
+        signal.signal(number, signal.SIG_IGN)  # the requester decides, and its end is the end of our stdin
     # Not the developer's: nothing of an account may be read here. An agent's environment replaces this one.
     os.environ.update(AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
     model_files.parse_now(_SERVICES)
@@ -58,18 +61,21 @@ def _reap(children: set[int]) -> None:
 
 
 def _fork(request: dict[str, Any]) -> int:
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
-        _become_agent(request)
+        _become_agent(request, parent)
     return child
 
 
-def _become_agent(request: dict[str, Any]) -> None:
+def _become_agent(request: dict[str, Any], parent: int) -> None:
     """Never returns."""
     status = 1
     try:
+        die_with_parent(parent)  # however that ends: SIGKILL lets nobody end its children
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         null = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((null, 0), (log, 1), (log, 2)):

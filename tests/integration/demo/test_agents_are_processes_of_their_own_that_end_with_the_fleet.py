@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from local.fleet.agents import Agents
 
 
@@ -63,7 +65,23 @@ def test_one_agent_is_killed_and_the_others_go_on_until_the_fleet_is_closed(tmp_
     assert not any(is_alive(pid) for pid in [*pids, again])
 
 
-def test_no_agent_outlives_a_fleet_that_is_killed(tmp_path: Path) -> None:
+def of_group(leader: int, number: int) -> None:
+    os.killpg(leader, number)
+
+
+def of_the_agents_parent(leader: int, number: int) -> None:
+    children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
+    os.kill(int(children[0]), number)
+
+
+@pytest.mark.parametrize(
+    ("whom", "number"),
+    [(os.kill, signal.SIGKILL), (of_group, signal.SIGHUP), (of_group, signal.SIGTERM), (of_the_agents_parent, 9)],
+)
+def test_no_agent_outlives_a_fleet_whatever_ends_it(
+    whom: Callable[[int, int], None], number: int, tmp_path: Path
+) -> None:
+    """SIGHUP to the whole group is what a terminal that is closed sends."""
     script = f"""if True:
         import sys, time
         from pathlib import Path
@@ -74,12 +92,16 @@ def test_no_agent_outlives_a_fleet_that_is_killed(tmp_path: Path) -> None:
         time.sleep(60)
     """
     root = Path(__file__).parents[3]
-    fleet = subprocess.Popen([sys.executable, "-c", script], cwd=root, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", script]
+    fleet = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert fleet.stdout is not None
     with fleet.stdout:
         pid = int(fleet.stdout.readline())
+    log = tmp_path / "0.log"
+    wait_until(lambda: log.exists() and "agent starts" in log.read_text())
     assert is_alive(pid)
-    with contextlib.suppress(ProcessLookupError):
-        fleet.send_signal(signal.SIGKILL)
-    fleet.wait()
+    whom(fleet.pid, number)
     wait_until(lambda: not is_alive(pid))
+    with contextlib.suppress(ProcessLookupError):
+        fleet.kill()
+    fleet.wait()

@@ -1,5 +1,11 @@
 """How the demo leaves the machine, and what it says of that."""
 
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -41,6 +47,77 @@ def test_an_interrupted_demo_leaves_nothing_and_says_so(
     assert run(monkeypatch, keep=False, interrupted=True) == 130
     assert "nothing is left behind" in capsys.readouterr().err
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whatever_ends_it_from_outside_leaves_nothing_and_a_second_one_breaks_nothing_off(
+    number: signal.Signals, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleaned = []
+
+    def tell(*_args: object) -> int:
+        try:
+            signal.raise_signal(number)
+        finally:
+            signal.raise_signal(number)
+            cleaned.append(number)
+        return demo.DONE
+
+    def remove(path: Path, **_how: object) -> None:
+        signal.raise_signal(number)
+        path.rmdir()
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(demo, "_tell", tell)
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    assert demo.run_demo(report=None, as_json=True, keep=False, deadline_seconds=30) == 130
+    assert (cleaned, folder.exists(), signal.getsignal(number)) == ([number], False, before)
+    assert "every process is ended, nothing is left behind" in capsys.readouterr().err
+
+
+def test_a_hang_up_that_is_ignored_stays_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(*_args: object) -> int:
+        signal.raise_signal(signal.SIGHUP)
+        return demo.DONE
+
+    monkeypatch.setattr(demo, "_tell", tell)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert demo.run_demo(report=None, as_json=True, keep=False, deadline_seconds=30) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert not folder.exists()
+
+
+def test_a_terminal_that_is_closed_does_not_break_off_the_cleaning_up() -> None:
+    """What is printed after the hang-up would fail with EIO; it goes nowhere, and the end is reached."""
+    script = """if True:
+        import os, sys
+        from local.demo.ending import ended_once
+        with ended_once() as unbroken:
+            try:
+                os.write(1, b"ready"), sys.stdin.buffer.raw.read(1)
+            except KeyboardInterrupt:
+                pass
+            unbroken()
+            os.write(1, b"x" * 10), os.write(2, b"x" * 10)
+            os._exit(130)
+    """
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        cwd=Path(__file__).parents[4],
+    )
+    os.close(terminal)
+    with process:
+        assert os.read(controller, 5) == b"ready"
+        os.close(controller)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(30) == 130
 
 
 def test_a_demo_that_went_well_adds_no_word(
