@@ -15,12 +15,12 @@ yours. Exit status: 0 done, 1 not done, 2 asked wrongly.
 """
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from console.stack_commands import agrees, common_options, told
 from console.values import seconds, span
+from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.incident.parts import Parts
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for verb in (approve, deny, close):
         verb.add_argument("--yes", action="store_true", help="do not ask")
     for verb in (approve, deny, close, verdict):
-        verb.add_argument("--by", default=os.environ.get("USER") or "unknown", type=_text, help="who you are")
+        verb.add_argument("--by", default=whoami(), type=_text, help="who it is (default: you)")
         verb.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 

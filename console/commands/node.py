@@ -15,12 +15,12 @@ again is one more of a list. Exit status: 0 done, 1 not done, 2 asked wrongly.
 """
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from console.stack_commands import DEFAULT_STACK, agrees, told
 from console.values import seconds
+from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.node.parts import Parts
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     run_it.add_argument("operation", metavar="OPERATION", choices=_OPERATIONS, help=", ".join(_OPERATIONS))
     run_it.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of it")
     for verb in (run_it, in_hand):
-        verb.add_argument("--by", default=os.environ.get("USER") or "unknown", help="who you are")
+        verb.add_argument("--by", default=whoami(), help="who it is (default: you)")
     run_it.add_argument("--yes", action="store_true", help="do not ask")
     run_it.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for its end ({_WAIT:g})")
 

@@ -142,7 +142,9 @@ def _who(live: Mapping[str, Any] | None, head: Head | None) -> str:
     """Return who made what stands there, as far as it is known."""
     if head is None or live is None or head.hash != fingerprint(live):
         return ""
-    by = "somebody in AWS's console" if head.edit.by == UNKNOWN else head.edit.by
+    # Only what a command of ours wrote has its seal.
+    nobody = "somebody who gave no name" if head.edit.mark else "somebody in AWS's console"
+    by = nobody if head.edit.by == UNKNOWN else head.edit.by
     reason = f": {head.edit.reason}" if head.edit.reason else ""
     at = f" at {head.edit.accepted_at[:16]}" if head.edit.accepted_at else ""
     return f" by {by}{at}{reason} (revision {head.revision})"

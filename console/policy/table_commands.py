@@ -10,6 +10,7 @@ from console.backtest.arguments import add_archive
 from console.policy.answering import Answer, answered
 from console.stack_commands import DEFAULT_STACK
 from console.values import days, positive, seconds, whole_number
+from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.policy.pushing import Gate
@@ -116,7 +117,7 @@ def _add_edit(action: argparse.ArgumentParser, wait: float = 60.0) -> None:
 
 
 def _add_editor(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--edited-by", default=os.environ.get("USER", "unknown"), help="who it is (default: you)")
+    action.add_argument("--edited-by", default=whoami(), help="who it is (default: you)")
 
 
 def _add_table(action: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from console.policy.edits import Editor
 from console.policy.folder import SEEN
 from console.policy.planning import Planned
 from console.policy.pushing import SHIPPED_SOURCE
@@ -58,6 +59,17 @@ def test_an_edit_in_the_console_is_not_written_over(desk: Desk, kim: Person, cap
     assert desk.fields()["priority"] == 9
     assert kim.push(force=True) == 0
     assert desk.fields() == {**DOCUMENT, "settle": "20s"}
+
+
+def test_an_edit_of_a_command_that_gave_no_name_is_not_put_down_to_the_console(
+    desk: Desk, kim: Person, tmp_path: Path, capsys: Shown
+) -> None:
+    kim.push()
+    other = Person(desk, tmp_path / "other", {**DOCUMENT, "priority": 9})
+    assert other.push(editor=Editor(UNKNOWN, desk.now), force=True) == 0
+    kim.write({**DOCUMENT, "settle": "20s"})
+    assert kim.push() == 1
+    assert f"{NAME}: it was edited in the table by somebody who gave no name" in capsys.readouterr().out
 
 
 def test_of_two_clones_the_later_push_does_not_undo_the_earlier(desk: Desk, kim: Person, tmp_path: Path) -> None:
