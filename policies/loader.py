@@ -5,22 +5,26 @@ must not know where the document is kept.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
+from policies.contradictions import contradictions
 from policies.documents import NotPlainError, canonical, operators_fields
 from policies.examples import run_examples
 from policies.expressions.checker import check
 from policies.expressions.members import LISTS, is_member
 from policies.facts.registry import FACTS
-from policies.model import Count, Policy
+from policies.model import Count, Policy, PolicyFields
 from policies.problems import Problem
 from policies.refusing import MOST_PROBLEMS, bounded, told
 from policies.yaml_text import LARGEST_BYTES, read_yaml
 
 Loaded = Policy | list[Problem]
+# What stands for a needed field that is wrong or missing while the others are looked at: nothing is told of it.
+_ANY: Mapping[str, Any] = {"name": "any", "mode": "off", "why": "any", "when": "true", "do": ["record"]}
 
 
 def load_text(text: str | bytes, *, try_examples: bool = True, most: int = MOST_PROBLEMS) -> Loaded:
@@ -68,13 +72,33 @@ def _validate(fields: Mapping[str, Any], *, try_examples: bool, most: int) -> Lo
     try:
         policy = Policy.model_validate(fields)
     except ValidationError as error:
-        return bounded(told(error.errors(include_url=False)), most)
-    problems = [*check(policy.when, "when"), *(check(policy.unless, "unless") if policy.unless is not None else [])]
-    problems += check(policy.cancel_when, "cancel_when") if policy.cancel_when is not None else []
-    problems += _named(policy.count)
+        return bounded(_all_of(fields, error.errors(include_url=False)), most)
+    problems = _problems(policy)
     if try_examples and not problems:
         problems = run_examples(policy)
     return bounded(problems, most) or policy
+
+
+def _all_of(fields: Mapping[str, Any], details: Sequence[ErrorDetails]) -> list[Problem]:
+    """Return what is wrong with *fields*: the model's *details*, and what its good fields are wrong about together."""
+    mine = [detail for detail in details if detail["loc"]]  # the others are contradictions, with their fields below
+    wrong = frozenset(str(detail["loc"][0]) for detail in mine)
+    good = {name: value for name, value in fields.items() if name not in wrong}
+    read = PolicyFields.model_validate({**{name: _ANY[name] for name in _ANY.keys() - good.keys()}, **good})
+    apart = [
+        Problem.of(one.path, f"{one.reason}.", one.hint) for one in contradictions(read) if not one.rests_on & wrong
+    ]
+    beside = [problem for problem in _problems(read) if problem.path.partition(".")[0] not in wrong]
+    of_fields = told(mine)
+    of_examples = [problem for problem in of_fields if problem.path.partition(".")[0] == "examples"]
+    return [*(one for one in of_fields if one not in of_examples), *apart, *beside, *of_examples]
+
+
+def _problems(policy: PolicyFields) -> list[Problem]:
+    """Return what is wrong with the conditions of *policy*, and with the members that it counts by."""
+    texts = (("when", policy.when), ("unless", policy.unless), ("cancel_when", policy.cancel_when))
+    found = [problem for field, text in texts if text is not None for problem in check(text, field)]
+    return [*found, *_named(policy.count)]
 
 
 def _named(count: Count) -> list[Problem]:

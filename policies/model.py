@@ -22,16 +22,14 @@ from policies.contract.base import Model
 from policies.contract.decisions import Limit, PolicyPlan
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.restraints import Hours, Pace, Trust
-from policies.contract.vocabulary import ONLY_TELLS, Action, EvidenceRule, Kind, PolicyMode, Severity
+from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode, Severity
+from policies.contradictions import contradictions
 from policies.durations import parse_duration
 from policies.facts.registry import FACTS
 from policies.schedules import parse_span, parse_zone
-from policies.scopes import WIDE
 
 HOUR, DAY = 3600.0, 86_400.0
 LONGEST_COUNT_OF_OCCURRENCES = 50
-# What a count over many nodes may lead to: it accuses none of them. What is done to a run is done to one job's.
-_DONE_TO_RUNS = frozenset({Action.COLLECT_EVIDENCE, Action.SUSPEND_JOB, Action.RESUME_JOB, Action.REQUEUE_JOB})
 
 
 Short = Annotated[str, StringConstraints(max_length=500, strip_whitespace=True)]
@@ -192,8 +190,8 @@ class Example(_Document):
         return facts
 
 
-class Policy(_Document):
-    """One rule with its consequence. Durations are in seconds once read. ``for`` is a word of Python's, so `dwell`."""
+class PolicyFields(_Document):
+    """The fields of a policy, each good by itself. ``for`` is a word of Python's, so `dwell`."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     mode: PolicyMode
@@ -218,35 +216,15 @@ class Policy(_Document):
     cancel_when: str | None = None
     examples: Annotated[tuple[Example, ...], Field(max_length=20)] = ()
 
+
+class Policy(PolicyFields):
+    """One rule with its consequence: fields that go together. Durations are in seconds once read."""
+
     @model_validator(mode="after")
     def _sensible(self) -> Self:
-        for ladder in (self.do, self.otherwise):
-            if len(set(ladder)) != len(ladder):
-                raise ValueError("do and otherwise name each action once")
-        if Action.RECORD in self.do and len(self.do) > 1:
-            raise ValueError("do: record stands alone; every decision is recorded anyway")
-        if Action.REPLACE_NODE in self.do and Action.ISOLATE not in self.do[: self.do.index(Action.REPLACE_NODE)]:
-            raise ValueError("do: isolate comes before replace_node, or new work lands on the node that goes")
-        if self.settle >= self.deadline:
-            raise ValueError("settle is as long as the deadline")
-        if self.dwell is not None and "count" in self.model_fields_set and self.count.model_fields_set - {"per"}:
-            raise ValueError("for asks how long one condition holds, so of count only per goes with it")
-        self._accuses_nobody()
+        for found in contradictions(self):
+            raise ValueError(f"{found.path}: {found.reason}")
         return self
-
-    def _accuses_nobody(self) -> None:
-        """Refuse what a count over many nodes cannot carry."""
-        per = self.count.per
-        if per not in WIDE:
-            return
-        may = ONLY_TELLS | _DONE_TO_RUNS if per == "job" else ONLY_TELLS
-        for action in (*self.do, *self.otherwise):
-            if action not in may:
-                whose = "a run" if action in _DONE_TO_RUNS else "a node"
-                raise ValueError(f"{action} is done to {whose}, and a count per {per} accuses none")
-        if self.dwell is not None or self.cancel_when is not None:
-            msg = f"for and cancel_when look at one node, a count per {per} at many: that it is over on one says little"
-            raise ValueError(f"{msg}; event.attributes.ongoing asks for what has lasted ten minutes")
 
     def plan(self, revision: int) -> PolicyPlan:
         """Return what findings of this *revision* ask for."""

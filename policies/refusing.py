@@ -57,6 +57,10 @@ def _problem(detail: ErrorDetails) -> Problem:
         return Problem.of(
             path, f"is no mapping of fields, but {_kind(detail['input'])}.", "Write `{field: value, ...}`."
         )
+    if detail["type"] == "tuple_type":
+        one = detail["input"]
+        hint = f"Write {last}: [{one}]." if isinstance(one, str | int | float) else "Write `[one, another]`."
+        return Problem.of(path, "is a list.", hint)
     return Problem.of(path, f"{detail['msg'].removeprefix('Value error, ')}.", _HINTS.get(str(detail["loc"][-1:]), ""))
 
 

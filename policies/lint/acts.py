@@ -10,6 +10,7 @@ from policies.coordination.plan import CARRIED_OUT, FROM_OUTSIDE
 from policies.lint.branches import Branch
 from policies.lint.flaw import Flaw
 from policies.lint.reading import HARD, KIND, ON_NODES, Reading, kinds_of, only_kinds, xids_of
+from policies.model import LONGEST_COUNT_OF_OCCURRENCES
 
 # NVIDIA, "Xid Errors": the application's own unless the same GPU fails under distinct jobs. 45 is a cleanup.
 PROGRAMS_XIDS, SYMPTOM_XIDS = frozenset({13, 31, 43}), frozenset({45})
@@ -39,7 +40,7 @@ def _wrong_party(read: Reading) -> Iterator[Flaw]:
                     "L301",
                     field,
                     f"{told} is the program's own doing and follows it to any node.",
-                    "Leave the node alone, or count.distinct: job.id.",
+                    f"Leave the node alone{_under_jobs(read)}.",
                 )
             told = next((told for branch in read.possible if (told := _symptom(branch))), "")
             if told and actions & ON_NODES:
@@ -60,6 +61,14 @@ def _wrong_party(read: Reading) -> Iterator[Flaw]:
             )
 
 
+def _under_jobs(read: Reading) -> str:
+    """Return the count that tells a node from its programs, where one goes with the rest of *read*."""
+    if read.policy.dwell is not None:
+        return ""
+    at_least = min(max(read.policy.count.at_least, 2), LONGEST_COUNT_OF_OCCURRENCES)
+    return f", or wait for other jobs with count: {{at_least: {at_least}, within: 1d, distinct: job.id}}"
+
+
 def _programs(branch: Branch) -> str:
     kinds, xids = kinds_of(branch), xids_of(branch)
     if kinds and kinds <= PROGRAMS_KINDS:
@@ -77,13 +86,20 @@ def _symptom(branch: Branch) -> str:
     return "Xid 45" if _tied(branch, KIND, Kind.GPU_XID) and xids and xids <= SYMPTOM_XIDS else ""
 
 
-def _latched(read: Reading) -> Iterator[Flaw]:
-    """A latched fault holds until reset or boot; who only stops the job goes on with the part still broken."""
+def stays_broken(read: Reading) -> bool:
+    """Whether *read* is about a part that holds its fault until a reset or boot, and acts without bringing one.
+
+    Who only stops the job goes on with the part still broken.
+    """
     kinds = [kind for branch in read.possible for kind in kinds_of(branch) or ()]
-    hardware = kinds and all(kind.startswith(HARDWARE) for kind in kinds)
+    hardware = bool(kinds) and all(kind.startswith(HARDWARE) for kind in kinds)
     every = frozenset(read.policy.do) | frozenset(read.policy.otherwise)
     clears = every & _CLEARING or Action.PAGE_OPERATOR in read.policy.do  # or a person does
-    if read.policy.evidence is EvidenceRule.LATCHED and hardware and read.acts and not clears:
+    return hardware and bool(read.acts) and not clears
+
+
+def _latched(read: Reading) -> Iterator[Flaw]:
+    if read.policy.evidence is EvidenceRule.LATCHED and stays_broken(read):
         acts = ", ".join(sorted(read.acts))
         yield Flaw.of(
             "L303",

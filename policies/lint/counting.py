@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from policies.contract.vocabulary import Kind
 from policies.lint.flaw import Flaw
 from policies.lint.reading import Reading, kinds_of
-from policies.model import Count
+from policies.model import LONGEST_COUNT_OF_OCCURRENCES, Count
 
 # One fault prints a line a warp, a process or a link (NVIDIA, "Xid Errors": 13 and 31 by SM, 94 by process, 74 by
 # link). A corrected PCIe error is one of a rate: there the count itself is meant.
 _CHATTY = frozenset({Kind.GPU_XID, Kind.NVSWITCH_SXID, Kind.PCIE_UNCORRECTED})
 _OF_A_PART = ("event.component.",)
 _SECOND_LOOK = 3600.0
+_OCCURRENCES = (30, 10, 5, 2, 1)  # seconds: companions of one error come within 30
 
 
 def counting_flaws(read: Reading) -> Iterator[Flaw]:
@@ -40,9 +41,16 @@ def _reach(count: Count) -> Iterator[Flaw]:
 def _lines(read: Reading, count: Count) -> Iterator[Flaw]:
     chatty = [kind for branch in read.possible for kind in kinds_of(branch) or () if kind in _CHATTY]
     if count.at_least > 1 and not count.occurrence and not count.distinct and chatty:
-        yield Flaw.of(
-            "L403", "count", f"one fault prints several lines of {chatty[0]}, and each counts.", "Add occurrence: 30s."
-        )
+        reason = f"one fault prints several lines of {chatty[0]}, and each counts."
+        yield Flaw.of("L403", "count", reason, _as_occurrences(count))
+
+
+def _as_occurrences(count: Count) -> str:
+    """Return what to write so that errors count instead of lines, and can still be reached."""
+    at_least = min(count.at_least, LONGEST_COUNT_OF_OCCURRENCES)
+    lowered = f"at_least: {at_least}, " if at_least < count.at_least else ""
+    span = next((span for span in _OCCURRENCES if span <= count.within and (at_least - 1) * span < count.within), None)
+    return f"Add {lowered}occurrence: {span}s." if span else "Lengthen within, and say what one occurrence is."
 
 
 def _distinct(read: Reading, count: Count) -> Iterator[Flaw]:

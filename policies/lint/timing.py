@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from policies.contract.restraints import Hours
-from policies.contract.vocabulary import Action
+from policies.contract.vocabulary import Action, EvidenceRule
 from policies.coordination.rules import STALE_SECONDS
+from policies.lint.acts import stays_broken
 from policies.lint.flaw import Flaw
 from policies.lint.reading import HARD, Reading
 from policies.precision.acts import ACTIONS
@@ -29,13 +30,14 @@ LEAST_SECONDS: Mapping[Action, float] = {
     Action.RESUME_JOB: 60.0,
 }
 _MOVES_RUNS = frozenset({Action.RESUME_JOB, Action.REQUEUE_JOB, Action.SUSPEND_JOB, Action.RESTART_PROCESS})
+# By how much an act takes away, the most first. What resumes a run is held back with what stops it.
 _LIMITS: Mapping[str, frozenset[Action]] = {
     "replacements": frozenset({Action.REPLACE_NODE, Action.RECLAIM}),
     "reboots": frozenset({Action.REBOOT_NODE}),
     "resets": frozenset({Action.RESET_GPU, Action.RELOAD_DRIVER}),
+    "suspensions": frozenset({Action.SUSPEND_JOB, Action.RESUME_JOB}),
     "restarts": frozenset({Action.RESTART_PROCESS, Action.RESTART_SERVICE, Action.RESUME_JOB, Action.REQUEUE_JOB}),
     "isolations": frozenset({Action.ISOLATE, Action.DRAIN, Action.RESET_GPU}),
-    "suspensions": frozenset({Action.SUSPEND_JOB, Action.RESUME_JOB}),
 }
 
 
@@ -52,7 +54,14 @@ def _evidence(read: Reading) -> Iterator[Flaw]:
     fresh = STALE_SECONDS[read.policy.evidence]
     if read.acts and read.policy.settle >= fresh:
         reason = f"{read.policy.evidence} evidence is fresh for {fresh:g} s, and settle takes {read.policy.settle:g} s."
-        yield Flaw.of("L304", "settle", reason, "Shorten it, or take evidence: latched or probe.")
+        longer = [rule for rule, seconds in sorted(STALE_SECONDS.items(), key=_seconds) if seconds > read.policy.settle]
+        fits = [rule for rule in longer if rule is not EvidenceRule.LATCHED or not stays_broken(read)]
+        others = " or ".join(f"evidence: {rule}" for rule in fits)
+        yield Flaw.of("L304", "settle", reason, f"Shorten it{f', or take {others}' if others else ''}.")
+
+
+def _seconds(pair: tuple[EvidenceRule, float]) -> float:
+    return pair[1]
 
 
 def _deadline(read: Reading) -> Iterator[Flaw]:
@@ -83,7 +92,7 @@ def _limits(read: Reading) -> Iterator[Flaw]:
             "L305",
             "limits",
             f"nothing limits how often {', '.join(sorted(hard))} happens.",
-            "limits: {replacements: {at_most: 2, within: 10m}}",
+            f"limits: {{{_limit_of(hard)}: {{at_most: 2, within: 10m}}}}",
         )
     for name, rule in policy.limits.items():
         path = f"limits.{name}"
@@ -102,6 +111,11 @@ def _limits(read: Reading) -> Iterator[Flaw]:
             )
 
 
+def _limit_of(acts: frozenset[Action]) -> str:
+    """Return the limit that holds back the hardest of *acts*."""
+    return next(name for name, limited in _LIMITS.items() if acts & limited)
+
+
 def _hours(read: Reading) -> Iterator[Flaw]:
     schedule = read.policy.schedule
     if schedule is None:
@@ -112,13 +126,16 @@ def _hours(read: Reading) -> Iterator[Flaw]:
     monday = datetime(2026, 1, 5, tzinfo=parse_zone(schedule.zone))
     moments = (monday + timedelta(days=day, minutes=minute) for day in range(len(DAYS)) for minute in sorted(edges))
     if not any(permits(hours, moment) for moment in moments):
-        yield Flaw.of("L319", "schedule", "no hour of the week is left: it never acts.", "Use mode: shadow for that.")
+        yield Flaw.of(
+            "L319", "schedule", "no hour of the week is left: it never acts.", "Leave it out; mode: shadow is for that."
+        )
 
 
 def _needless(read: Reading) -> Iterator[Flaw]:
     policy = read.policy
     if "approve_within" in policy.model_fields_set and not policy.approval:
-        yield Flaw.of("L320", "approve_within", "nobody is asked to approve.", "Add approval: true.")
+        hint = "Add approval: true." if read.acts else "Leave it out."
+        yield Flaw.of("L320", "approve_within", "nobody is asked to approve.", hint)
     for field in ("schedule", "acts"):
         if field in policy.model_fields_set and not read.acts:
             yield Flaw.of("L320", field, "the policy only tells, and does that at any time.", "Leave it out.")

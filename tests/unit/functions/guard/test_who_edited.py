@@ -69,7 +69,7 @@ def test_a_refused_edit_is_told_once_with_its_reasons() -> None:
     (notice,) = desk.notices.told.values()
     assert (notice.kind, notice.policy, notice.by) == ("rejected", NAME, UNKNOWN)
     assert f"{NAME}: an edit is refused, revision 1 stays in force. count.at_least:" in notice.text
-    assert [one["path"] for one in notice.detail["problems"]] == ["count.at_least"]
+    assert [one["path"] for one in notice.detail["problems"]] == ["count.at_least", "when"]
 
 
 def test_the_same_mistake_an_hour_later_is_told_again() -> None:
