@@ -97,6 +97,14 @@ def writable(text: str) -> Path:
     return path
 
 
+def writable_svg(text: str) -> Path:
+    """Return the path if an SVG can be written there: under another ending, no program would open it as one."""
+    path = writable(text)
+    if path.suffix.lower() != ".svg":
+        raise argparse.ArgumentTypeError(f"{_cut(path.name)} does not end in .svg, which is what is drawn")
+    return path
+
+
 def _number(text: str) -> float:
     """Return the number in *text*, -1 where there is none that ends."""
     try:

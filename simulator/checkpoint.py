@@ -22,26 +22,26 @@ from simulator.agenda import Due
 from simulator.replay import Replay
 
 FORMAT = 3
-_NAME = "replay.jsonl.gz"
+KEPT = "replay.jsonl.gz"
 Line = list[Any]
 
 
 def save(replay: Replay, folder: Path, question: str, **more: object) -> None:
     """Keep *replay*, which asks *question*, in *folder*; *more* comes back from `load`. OSError when it cannot."""
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f"{_NAME}.new"
+    beside = folder / f"{KEPT}.new"
     with gzip.open(beside, "wt", encoding="utf-8", compresslevel=1) as file:
         head = {"format": FORMAT, "question": question, "clock": _time(replay.clock), "more": more}
         file.write(json.dumps(head) + "\n")
         for line in _lines(replay):
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.write('["end"]\n')
-    beside.replace(folder / _NAME)
+    beside.replace(folder / KEPT)
 
 
 def is_kept(folder: Path) -> bool:
     """Whether anything is kept in *folder*."""
-    return (folder / _NAME).is_file()
+    return (folder / KEPT).is_file()
 
 
 def load(replay: Replay, folder: Path, question: str) -> dict[str, Any] | None:
@@ -49,7 +49,7 @@ def load(replay: Replay, folder: Path, question: str) -> dict[str, Any] | None:
 
     BadInputError when it is of another question or another format, or cut off.
     """
-    path = folder / _NAME
+    path = folder / KEPT
     if not is_kept(folder):
         return None
     try:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from console.values import above_zero, moment, positive, whole_number, writable
+from console.values import above_zero, moment, positive, whole_number, writable_svg
 
 # Capacity Blocks, p5.48xlarge in us-east, per accelerator (aws.amazon.com/ec2/capacityblocks/pricing, end of 2024).
 GPU_HOUR_PRICE = 4.92
@@ -22,8 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--policies",
         default=RECORDED,
         metavar="DIR",
-        help="what is tried: a folder of policies; `current`: those in force when the archive ends, for the whole time;"
+        help="what is tried: a folder of policies, in the modes that its files have; `current`: those in force when"
+        " the archive ends, for the whole time;"
         " default: as they were in force at each moment",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=["active", "shadow", "off"],
+        default="",
+        help="of a folder of policies: instead of what its files say, as `push --mode` does",
     )
     parser.add_argument(
         "--against",
@@ -38,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="in the table, also what is the same and what nobody acts on"
     )
     parser.add_argument(
-        "--plot", type=writable, metavar="FILE.svg", help="draw a line for each node and run into this file"
+        "--plot", type=writable_svg, metavar="FILE.svg", help="draw a line for each node and run into this file"
     )
     parser.add_argument(
         "--resume", type=Path, metavar="DIR", help="keep each day there, and go on where it was stopped"
@@ -66,7 +73,11 @@ def add_archive(parser: argparse.ArgumentParser) -> None:
         "--orchestrator", choices=["eks", "sagemaker"], default="eks", help="who runs clusters whose jobs do not say"
     )
     parser.add_argument(
-        "--time-scale", type=above_zero, default=1.0, metavar="X", help="of an archive of the demo: 0.05"
+        "--time-scale",
+        type=above_zero,
+        metavar="X",
+        help="how many seconds a second of a wait lasted (default: what the archive tells of itself, as one of the demo"
+        " does, else 1)",
     )
     parser.add_argument(
         "--jobs",

@@ -12,12 +12,13 @@ from rich.text import Text
 from console.terminal import paragraph, terminal
 from policies.contract.times import format_time
 from simulator.backtest import Account, Report
-from simulator.costs import ASSUMPTIONS, Cost
+from simulator.costs import ASSUMPTIONS, NOT_COUNTED, Cost
 from simulator.deeds import Deed, Difference, Matter
 from simulator.facts import UNKNOWN
 
 _STYLES = {Difference.NEW: "red", Difference.GONE: "blue", Difference.CHANGED: "yellow", Difference.SAME: "dim"}
 _MOST_REMARKS = 10
+_LEAST_HOURS, _FEW_DOLLARS = 0.001, 10
 _BEHIND = " " * 9
 REHEARSED = "a rung that the archive does not tell the end of takes as long as it usually does, and succeeds"
 
@@ -73,6 +74,7 @@ def _summary(report: Report, shown: Shown) -> Iterator[str]:
     yield f"  new acts: {report.new_acts}{_limit(report, shown)}"
     yield f"  as it was:      {_cost(report.before.cost, shown)}"
     yield f"  as it would be: {_cost(report.after.cost, shown)}"
+    yield f"  ({NOT_COUNTED})"
     yield from (f"  {line}" for line in _wrong(report))
     yield "It is assumed that"
     yield from (
@@ -87,8 +89,19 @@ def _limit(report: Report, shown: Shown) -> str:
 
 
 def _cost(cost: Cost, shown: Shown) -> str:
-    hours = f"{cost.gpu_hours:.1f} GPU-hours ({cost.stopped:.1f} of runs that stood still, {cost.out:.1f} of nodes out)"
-    return f"{hours}, {cost.gpu_hours * shown.price:,.0f} USD"
+    parts = f"{_figure(cost.stopped)} of runs that stood still, {_figure(cost.out)} of nodes out"
+    return f"{_figure(cost.gpu_hours)} GPU-hours ({parts}), {_money(cost.gpu_hours * shown.price)} USD"
+
+
+def _figure(hours: float) -> str:
+    """Return *hours* with as many digits as tell something: a demo's are thousandths."""
+    if 0 < hours < _LEAST_HOURS:
+        return f"less than {_LEAST_HOURS:g}"
+    return f"{hours:,.1f}" if hours >= 1 or not hours else f"{hours:.3f}"
+
+
+def _money(dollars: float) -> str:
+    return f"{dollars:,.0f}" if dollars >= _FEW_DOLLARS or not dollars else f"{dollars:.2f}"
 
 
 def _more(account: Account) -> Iterator[str]:
@@ -133,6 +146,7 @@ def document(report: Report, shown: Shown) -> dict[str, Any]:
             "unreadable_documents": report.unreadable,
         },
         "notes": list(report.notes),
+        "not_counted": NOT_COUNTED,
         "assumptions": [*ASSUMPTIONS, *_more(report.after)],
     }
 

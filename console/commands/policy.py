@@ -185,6 +185,7 @@ def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
     """Return how a push is rehearsed as *args* ask; RelightError when there is no such archive."""
     from functools import partial
 
+    from console.archive.time_scale import time_scale_of
     from console.archive.whereabouts import reader_of
     from console.backtest.arguments import GPU_HOUR_PRICE
     from console.backtest.jobs import jobs_of
@@ -198,7 +199,7 @@ def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
         args.most_new_acts,
         GPU_HOUR_PRICE,
         Orchestrator(args.orchestrator),
-        args.time_scale,
+        args.time_scale or time_scale_of(args.backtest),
         *jobs_of(args.jobs),
         partial(reader_of, args.backtest, args.region),
     )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from console.archive.pulling import Pulled, pull
+from console.archive.time_scale import tell_time_scale
 from functions.adapters.archive import S3Archive
 from functions.adapters.archive_folder import FolderArchive
 from functions.ports.archive import ArchiveReader
@@ -17,6 +18,7 @@ from local.demo.arrivals import records
 from local.demo.cluster import LocalCluster
 from local.demo.errors import TookTooLongError
 from policies.contract.archive_names import FAMILIES, INCIDENTS
+from policies.contract.errors import DependencyError
 from simulator.archive.period import read_happenings, read_records
 from simulator.archive.reading import Told
 
@@ -43,7 +45,13 @@ def keep_archive(cluster: LocalCluster, folder: Path) -> Pulled:
         time.sleep(_LOOK_SECONDS)
     target = FolderArchive(folder)
     days = sorted({day for family in FAMILIES for day in archive.days(family)})
-    return pull(archive, target, target, days, lambda _text: None)
+    pulled = pull(archive, target, target, days, lambda _text: None)
+    try:
+        tell_time_scale(folder, cluster.time_scale)
+    except OSError as error:
+        hint = "See whether the disk is full and the folder may be written."
+        raise DependencyError(f"{folder}: {error.strerror}.", hint=hint) from error
+    return pulled
 
 
 def _holds(archive: ArchiveReader, bodies: set[bytes], versions: set[str]) -> bool:

@@ -16,7 +16,7 @@ from local.aws.errors import EmbeddedAwsError
 from local.demo import faults, story
 from local.demo.archiving import keep_archive
 from local.demo.clues import find_clues
-from local.demo.cluster import TIME_SCALE, LocalCluster
+from local.demo.cluster import LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.ending import ended_once
 from local.demo.errors import DemoError, TookTooLongError
@@ -64,10 +64,8 @@ def run_demo(
             unbroken()
             told.close()
         if status == DONE and archive is not None:
-            sys.stderr.write(
-                f"relight demo: its archive lies in {archive}; tell it again:"
-                f" relight policy backtest --events {archive} --time-scale {TIME_SCALE}\n"
-            )
+            again = f"relight policy backtest --events {archive}"
+            sys.stderr.write(f"relight demo: its archive lies in {archive}; tell it again: {again}\n")
         if status != FAILED:
             _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
     return status

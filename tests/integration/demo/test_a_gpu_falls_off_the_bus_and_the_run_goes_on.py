@@ -13,7 +13,7 @@ from local.demo.report import STAGES
 
 ROOT = Path(__file__).parents[3]
 RELIGHT = [sys.executable, "-m", "console.main"]
-HINT = "relight demo: its archive lies in {0}; tell it again: relight policy backtest --events {0} --time-scale 0.05"
+HINT = "relight demo: its archive lies in {0}; tell it again: relight policy backtest --events {0}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def test_nothing_is_lost_nothing_is_done_twice_and_somebody_is_told(told: Told) 
 
 
 def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
-    command = [*RELIGHT, "policy", "backtest", "--events", str(told.archive), "--time-scale", "0.05", "--all", "--json"]
+    command = [*RELIGHT, "policy", "backtest", "--events", str(told.archive), "--all", "--json"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
     answer = json.loads(run.stdout)
     assert {matter["difference"] for matter in answer["matters"]} == {"same"}

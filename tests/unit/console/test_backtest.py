@@ -135,6 +135,17 @@ def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_replayed
         assert "cannot be written: name a file in a folder that is there" in capsys.readouterr().err
 
 
+def test_a_picture_is_written_under_no_other_ending(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("x.png", "x", "svg"):
+        with pytest.raises(SystemExit) as stopped:
+            backtest("--events", archive, "--plot", tmp_path / name)
+        assert stopped.value.code == 2
+        assert "does not end in .svg" in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
+
+
 @pytest.mark.parametrize("columns", ["40", "80", "300"])
 def test_what_differs_can_be_read_in_any_terminal(
     archive: Path, candidate: Path, columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
