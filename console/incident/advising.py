@@ -27,7 +27,10 @@ _LOOK: tuple[tuple[str, str], ...] = (
     ("budget ", "See how many nodes fell at once: a switch, a power feed, a bad image. It is rarely the GPUs."),
     (
         "approval",
-        "The policy asks first: relight incident approve {incident}, or relight incident deny {incident} --reason WHY.",
+        (
+            "Answer it, one of two: `relight incident approve {incident}` has it act, `relight incident deny {incident}"
+            " --reason WHY` closes it."
+        ),
     ),
     ("attempts ended early", "See why its executions end: docs/operations.md, ExecutionsFailed. Mend that first."),
     ("successor", "See the Auto Scaling group's activities: a Capacity Block or a reservation may be full or over."),
@@ -40,6 +43,7 @@ _LOOK: tuple[tuple[str, str], ...] = (
     ("somebody else", "Two incidents want one node: look at both."),
 )
 
+_INSTEAD = "Or by hand, instead of an answer: "
 _DENIED = (
     "A person said no: `relight incident deny {incident} --for 0 --reason WHY` has the next finding ask again,"
     " `--for 12h` says anew for how long nobody is asked."
@@ -68,14 +72,19 @@ def next_steps(incident: Incident) -> Sequence[str]:
 
 
 def _parked(incident: Incident) -> Iterator[str]:
-    pieces = "approval" if waits_for_approval(incident) else incident.reason  # what a person said may hold any of them
+    waits = waits_for_approval(incident)
+    pieces = "approval" if waits else incident.reason  # what a person said may hold any of them
     yield next((look for piece, look in _LOOK if piece in pieces), "Read the reason above.").format(
         checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…",
         incident=incident.id[:12],
     )
-    yield from _node(incident)
-    yield from _run(incident)
-    yield f'Last: relight incident close {incident.id[:12]} --reason "what you found and did"'
+    close = f'relight incident close {incident.id[:12]} --reason "what you found and did"'
+    if not waits:
+        yield from (*_node(incident), *_run(incident), f"Last: {close}")
+        return
+    # Who does it by hand as well as approves it has it done twice.
+    yield from (f"{_INSTEAD}{step[0].lower()}{step[1:]}" for step in (*_node(incident), *_run(incident)))
+    yield f"{_INSTEAD}last: {close}"
 
 
 def _node(incident: Incident) -> Iterator[str]:
@@ -90,7 +99,7 @@ def _node(incident: Incident) -> Iterator[str]:
     )
     if is_isolated(incident):
         yield (
-            f"If it is sound: kubectl uncordon {name}; kubectl taint nodes {name} relight.dev/isolated:NoSchedule-;"
+            f"Or, if it is sound: kubectl uncordon {name}; kubectl taint nodes {name} relight.dev/isolated:NoSchedule-;"
             f" kubectl annotate node {name} relight.dev/incident-"
         )
 

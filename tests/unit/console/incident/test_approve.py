@@ -77,6 +77,11 @@ def test_show_names_the_two_commands_and_the_answer_is_json_on_demand(capsys: py
     desk.run("show", desk.incident().id)
     shown = capsys.readouterr().out
     assert f"relight incident approve {desk.incident().id[:12]}" in shown
+    answer, *by_hand = [line for line in shown.partition("\nnext\n")[2].splitlines() if line.startswith("- ")]
+    assert "Answer it, one of two" in answer
+    assert by_hand
+    assert all(line.startswith("- Or by hand, instead of an answer: ") for line in by_hand), "no step beside an answer"
+    assert "relight incident close" in by_hand[-1]
     assert f"relight incident deny {desk.incident().id[:12]}" in shown
     assert desk.run("approve", desk.incident().id, "--by", "kim", "--yes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["approved_by"] == "kim"
