@@ -5,10 +5,14 @@ One deployment per account and region. Decides what is valid; it must not know a
 
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 DEFAULT = Path(__file__).parent / "deployments" / "default.toml"
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -91,6 +95,12 @@ class Deployment(_Model):
         return self
 
 
+def _only_follows(one: "ErrorDetails", errors: Sequence["ErrorDetails"]) -> bool:
+    """Whether *one* says that there are too few only since what is there was refused itself."""
+    loc = one["loc"]
+    return one["type"] == "too_short" and any(it["loc"][: len(loc)] == loc != it["loc"] for it in errors)
+
+
 def read(path: Path = DEFAULT) -> Deployment:
     """Return the deployment described in *path* (.toml or .json); DeploymentError says what is wrong with it."""
     try:
@@ -102,7 +112,8 @@ def read(path: Path = DEFAULT) -> Deployment:
             f"{path} cannot be read ({error.strerror}). Give another with -c settings=PATH."
         ) from None
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, it['loc'])) or 'file'}: {it['msg']}" for it in error.errors())
+        told = [it for it in error.errors() if not _only_follows(it, error.errors())]
+        problems = "; ".join(f"{'.'.join(map(str, it['loc'])) or 'file'}: {it['msg']}" for it in told)
         raise DeploymentError(f"{path} is not a deployment: {problems}. See infra/settings.py.") from None
     except ValueError as error:
         raise DeploymentError(f"{path} is not {path.suffix.lstrip('.').upper() or 'TOML'}: {error}.") from None

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from console import main as console
+from infra.settings import DEFAULT
 from infra.synth import synthesise
 from policies.coordination.switches import EVERYTHING, stop_of
+from tests.tools import trail_stack
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
@@ -25,8 +27,12 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
-def test_every_alarm_has_a_section_of_its_name() -> None:
-    template = json.loads(synthesise(ROOT / "build" / "cdk.out").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("assembly", "settings"), [(ROOT / "build" / "cdk.out", DEFAULT), (trail_stack.ASSEMBLY, trail_stack.SETTINGS)]
+)
+def test_every_alarm_has_a_section_of_its_name(assembly: Path, settings: Path) -> None:
+    """Those that only a deployment with a trail of its own has, too."""
+    template = json.loads(synthesise(assembly, settings=settings).read_text(encoding="utf-8"))
     resources = template["Resources"].items()
     ids = [name for name, resource in resources if resource["Type"] == "AWS::CloudWatch::Alarm"]
     alarms = {name.removeprefix("Alarms")[:-8] for name in ids}  # CDK adds eight digits of a hash

@@ -27,6 +27,14 @@ def test_the_default_deployment_is_valid() -> None:
     assert deployment.clusters[0].gpus_per_node == 8
 
 
+def test_a_wrong_word_in_the_only_cluster_is_not_told_as_no_cluster(tmp_path: Path) -> None:
+    with pytest.raises(DeploymentError, match=r"clusters\.0\.gpu_per_node: ") as refused:
+        read(written(tmp_path, {"clusters": [{**EKS, "gpu_per_node": 8}]}))
+    assert "at least 1 item" not in str(refused.value)
+    with pytest.raises(DeploymentError, match="at least 1 item"):
+        read(written(tmp_path, {"clusters": []}))
+
+
 @pytest.mark.parametrize("schedule", ["", "rate(7 days)", "cron(0 7 ? * MON *)"])
 def test_the_report_has_a_schedule_or_none(schedule: str, tmp_path: Path) -> None:
     told = {"clusters": [EKS], "report_schedule": schedule}
