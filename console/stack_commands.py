@@ -32,7 +32,8 @@ def agrees(question: str) -> bool:
 
 
 def told(command: str, work: Callable[[], int]) -> int:
-    """Do *work* and return its exit status; what cannot be done is told with its next step, and is 1."""
+    """Do *work* and return its exit status; what cannot be done is told with its next step, and is 1, or 2."""
+    from console.asked_wrongly import status_of
     from console.dlq.adapters.asking import advice
     from policies.contract.errors import RelightError
 
@@ -40,4 +41,4 @@ def told(command: str, work: Callable[[], int]) -> int:
         return work()
     except RelightError as error:
         print(f"relight {command}: {error.message} {advice(error)}", file=sys.stderr)
-        return 1
+        return status_of(error)

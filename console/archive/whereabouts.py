@@ -5,24 +5,26 @@ from datetime import date
 from pathlib import Path
 
 from console import aws
+from console.asked_wrongly import AskedWronglyError
 from functions.adapters.archive import S3Archive
 from functions.adapters.archive_folder import FolderArchive
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive_names import FAMILIES
-from policies.contract.errors import BadInputError
 
 _S3 = "s3://"
 
 
 def reader_of(address: str, region: str | None) -> ArchiveReader:
-    """Return the archive at *address*, a folder or ``s3://bucket/prefix``; BadInputError when there is no folder."""
+    """Return the archive at *address*, a folder or ``s3://bucket/prefix``; AskedWronglyError: no such folder."""
     if address.startswith(_S3):
         bucket, _, prefix = address.removeprefix(_S3).partition("/")
         client = aws.session(region).client("s3")
         return S3Archive(client, bucket, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
     root = Path(address)
     if not root.is_dir():
-        raise BadInputError(f"{address} is no folder.", hint="Name the one that holds events/, or s3://bucket/prefix.")
+        raise AskedWronglyError(
+            f"{address} is no folder.", hint="Name the one that holds events/, or s3://bucket/prefix."
+        )
     return FolderArchive(root)
 
 

@@ -115,9 +115,11 @@ def run(args: argparse.Namespace) -> int:
             return int(import_module(ROOMS[args.action]).run(args))
         return _of_table(args)
     except RelightError as error:
+        from console.asked_wrongly import status_of
         from console.dlq.adapters.asking import advice
 
-        return complain(f"{error.message} {advice(error)}".strip())
+        complain(f"{error.message} {advice(error)}".strip())
+        return status_of(error)
 
 
 def _of_files(args: argparse.Namespace) -> int:

@@ -94,7 +94,7 @@ def test_a_part_of_the_period_tells_only_of_that_part(archive: Path, capsys: pyt
 def test_what_cannot_be_answered_says_what_to_do(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert backtest("--events", tmp_path / "nowhere") == 1
+    assert backtest("--events", tmp_path / "nowhere") == 2
     assert "events/" in capsys.readouterr().err
     assert backtest("--events", archive, "--policies", tmp_path) == 1
     assert "no policy here" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 
 from console.archive.whereabouts import reader_of
 from console.commands import archive as command
+from console.main import main
 from functions.adapters.archive_folder import FolderArchive
 from functions.ports.archive import ArchiveReader
 from functions.twins.archive import MemoryArchive
@@ -143,6 +144,26 @@ def test_what_was_pulled_reads_as_the_archive_does(
     capsys.readouterr()
     run(FolderArchive(tmp_path), "stats", "--json")
     assert json.loads(capsys.readouterr().out) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "archive stats nowhere",
+        "archive pull past --from nowhere",
+        "policy backtest --events nowhere",
+        "policy record 4be1 --events nowhere",
+        "policy report --events nowhere",
+        "checkpoints inspect nowhere",
+    ],
+)
+def test_a_folder_that_is_not_there_is_asked_wrongly_everywhere(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1 would be an answer: too many new acts, lines that cannot be read, no checkpoint that is complete."""
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    assert "nowhere is no folder" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
