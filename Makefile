@@ -115,5 +115,5 @@ synth: .venv/ok build/layer/.ok ## the CloudFormation template into cdk.out/ (AR
 	@echo "The template lies in cdk.out/." >&2
 
 clean: ## remove what was built (the environment too)
-	@rm -rf .venv build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo.json
+	@rm -rf .venv build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis demo.json demo-archive
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -46,12 +46,22 @@ def keep_archive(cluster: LocalCluster, folder: Path) -> Pulled:
     target = FolderArchive(folder)
     days = sorted({day for family in FAMILIES for day in archive.days(family)})
     pulled = pull(archive, target, target, days, lambda _text: None)
+    mark(folder, cluster.time_scale)
+    return pulled
+
+
+def mark(folder: Path, time_scale: float) -> None:
+    """Have the archive in *folder* tell its *time_scale*, and git pass it by, whatever it is called.
+
+    Raises:
+        DependencyError: the folder cannot be written.
+    """
     try:
-        tell_time_scale(folder, cluster.time_scale)
+        tell_time_scale(folder, time_scale)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
         hint = "See whether the disk is full and the folder may be written."
         raise DependencyError(f"{folder}: {error.strerror}.", hint=hint) from error
-    return pulled
 
 
 def _holds(archive: ArchiveReader, bodies: set[bytes], versions: set[str]) -> bool:
