@@ -21,7 +21,7 @@ ASSUMPTIONS = (
 # What an act saves is known only of what happened, and no archive tells how long a run would have hung or crashed.
 NOT_COUNTED = (
     "this is what acts take. A fault that nobody acts on costs nothing in it, though its run may have stood still or"
-    " failed until a person came: what acting saves is not counted"
+    " failed until a person came. What acting saves is not counted, nor the steps since a checkpoint that are redone"
 )
 _STOPS, _GOES_ON = Rung.SUSPEND_JOB.value, (Rung.CONFIRM_RESUME.value, Rung.RESUME_JOB.value)
 _TAKEN, _BACK = (Rung.ISOLATE.value, Rung.FENCE_NODE.value), (Rung.RELEASE_NODE.value, Rung.VERIFY_NODE.value)
