@@ -37,7 +37,7 @@ def relight(deployed: Deployed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def eventually() -> Callable[[Callable[[], Any]], Any]:
     """What `look` says as soon as it is true; fails with its last word."""
 
-    def wait(look: Callable[[], Any], within: float = 30.0) -> Any:  # noqa: ANN401 - whatever look says
+    def wait(look: Callable[[], Any], within: float = 120.0) -> Any:  # noqa: ANN401 - whatever look says
         deadline = time.monotonic() + within
         while not (value := look()):
             assert time.monotonic() < deadline, f"not within {within} s; last: {value!r}"
