@@ -19,13 +19,12 @@ MOST_SIGNS = 512  # about 70 KiB, and as much again with a row each
 IN_A_ROW = BEFORE  # whoever asks whether it came in the half hour before finds nothing between that is not there
 MOST_SPANS = 2  # half an hour apart within an hour
 LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
-Rows = dict[tuple[str, str, str, datetime], Row]
 
 
 def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: datetime) -> Recent | None:
     """Return *recent* with what *findings* tell; None when there is nothing to keep."""
-    signs = list(recent.signs if recent else ())  # in order: a storm of a thousand nodes notes each of its findings
-    rows = {(row.fault, row.instance, row.job, row.at): row for row in recent.rows} if recent else {}
+    # Both in order: a storm of a thousand nodes notes each of its findings among hundreds.
+    signs, rows = (list(recent.signs), list(recent.rows)) if recent else ([], [])
     since = now - HOUR
     for finding in findings:
         sign = _sign(finding, now)
@@ -35,39 +34,46 @@ def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: 
     if len(fresh) > MOST_SIGNS:
         fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, _whose(sign)))[-MOST_SIGNS:], key=_whose)
     kept = tuple(fresh)
-    theirs = tuple(rows[_when(sign)] for sign in kept if _when(sign) in rows) if rows else ()
+    theirs = tuple(rows if len(kept) == len(signs) else _rows_of(kept, rows))
     if recent is None:
         return Recent(cluster=cluster, signs=kept, rows=theirs) if kept else None
     is_same = (kept, theirs) == (recent.signs, recent.rows)
     return recent if is_same else recent.model_copy(update={"signs": kept, "rows": theirs})
 
 
-def _put(signs: list[Sign], rows: Rows, sign: Sign, ages: tuple[int, ...] | None) -> None:
+def _rows_of(signs: Iterable[Sign], rows: Iterable[Row]) -> list[Row]:
+    """Return those of *rows* that are of *signs*: one of a sign that is another by now is nobody's."""
+    of = {_whose(sign): sign.at for sign in signs}
+    return [row for row in rows if of.get(_whose(row)) == row.at]
+
+
+def _put(signs: list[Sign], rows: list[Row], sign: Sign, ages: tuple[int, ...] | None) -> None:
     """Put *sign* in its place among *signs*, in the place of an older one of the same fault, node and run.
 
     *ages* are those of its row, None where it needs none; what both are is one row.
     """
-    at = bisect_left(signs, _whose(sign), key=_whose)
-    if at == len(signs) or _whose(signs[at]) != _whose(sign):
+    at, whose = bisect_left(signs, _whose(sign), key=_whose), _whose(sign)
+    place = bisect_left(rows, whose, key=_whose)
+    row = rows.pop(place) if place < len(rows) and _whose(rows[place]) == whose else None
+    if at == len(signs) or _whose(signs[at]) != whose:
         signs.insert(at, sign)
     else:
         known = signs[at]
-        row = rows.pop(_when(known), None)
-        spans = _in_a_row((*spans_of(known.at, row.ages if row else None), *spans_of(sign.at, ages)))
+        spans = _in_a_row((*spans_of(known.at, _ages(row, known)), *spans_of(sign.at, ages)))
         signs[at] = sign = max(known, sign, key=lambda one: (one.at, one))
         ages = _as_ages(spans, sign.at)
     if ages is not None:
-        rows[_when(sign)] = Row.trusted(fault=sign.fault, instance=sign.instance, job=sign.job, at=sign.at, ages=ages)
+        told = Row.trusted(fault=sign.fault, instance=sign.instance, job=sign.job, at=sign.at, ages=ages)
+        rows.insert(place, row if told == row and row is not None else told)
 
 
-def _whose(sign: Sign) -> tuple[str, str, str]:
+def _whose(one: Sign | Row) -> tuple[str, str, str]:
     """Whether it names a run at all makes two signs of a fault: of one that names none nobody knows whose it is."""
-    return sign.fault, sign.instance, sign.job
+    return one.fault, one.instance, one.job
 
 
-def _when(sign: Sign) -> tuple[str, str, str, datetime]:
-    """Return by what a row is found: one of a sign that is another by now is nobody's."""
-    return sign.fault, sign.instance, sign.job, sign.at
+def _ages(row: Row | None, sign: Sign) -> tuple[int, ...] | None:
+    return row.ages if row is not None and row.at == sign.at else None
 
 
 def _in_a_row(spans: Iterable[Span]) -> list[Span]:

@@ -197,7 +197,15 @@ def test_what_an_older_version_made_of_the_signs_goes_on() -> None:
         read = Recent.model_validate_json(document.model_dump_json(exclude_defaults=True))
         later = recent.note(read, [finding("i-3", seen=at(130))], CLUSTER, at(130))
         assert later
-        assert (len(later.signs), later.rows) == (3, ())
+        assert len(later.signs) == 3
+        assert [told for _sign, told in later.came()] == [((sign.at, sign.at),) for sign in later.signs]
+        noted = [finding("i-1", seen=at(140), name="more"), finding("i-2", seen=at(140), name="more")]
+        latest = recent.note(later, noted, CLUSTER, at(140))
+        assert latest
+        assert {sign.instance: told for sign, told in latest.came()}["i-1"] == ((read.signs[0].at, at(140)),)
+        gone = recent.note(latest, [finding("i-4", seen=at(8000))], CLUSTER, at(8000))
+        assert gone
+        assert (len(gone.signs), gone.rows) == (1, ()), "rows go with their signs"
 
 
 def test_the_past_of_one_that_is_noted_again_is_the_same_object() -> None:
