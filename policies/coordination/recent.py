@@ -6,8 +6,10 @@ however often. It must not know who asks.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from heapq import nsmallest
+from operator import attrgetter
 
 from policies.contract.decisions import Finding
 from policies.coordination.storms import is_of_a_scope
@@ -18,6 +20,7 @@ from policies.precision.restarts import BEFORE
 MOST_SIGNS = 512  # about 70 KiB, and as much again with a row each
 IN_A_ROW = BEFORE  # whoever asks whether it came in the half hour before finds nothing between that is not there
 MOST_SPANS = 2  # half an hour apart within an hour
+_at = attrgetter("at")  # of those of one moment the first by name go first: signs are in that order
 LONGEST_DRIVER = 32  # 570.148.08; what is longer is no version
 
 
@@ -30,21 +33,25 @@ def note(recent: Recent | None, findings: Iterable[Finding], cluster: str, now: 
         sign = _sign(finding, now)
         if sign.at >= since and not is_of_a_scope(finding.generation):
             _put(signs, rows, sign, () if finding.late else None)
-    fresh = [sign for sign in signs if sign.at >= since]
-    if len(fresh) > MOST_SIGNS:
-        fresh = sorted(sorted(fresh, key=lambda sign: (sign.at, _whose(sign)))[-MOST_SIGNS:], key=_whose)
-    kept = tuple(fresh)
-    theirs = tuple(rows if len(kept) == len(signs) else _rows_of(kept, rows))
+    for gone in nsmallest(max(len(signs) - MOST_SIGNS, _count_before(signs, since)), signs, key=_at):
+        _drop(signs, gone)
+        _drop(rows, gone)
+    kept, theirs = tuple(signs), tuple(rows)
     if recent is None:
         return Recent(cluster=cluster, signs=kept, rows=theirs) if kept else None
     is_same = (kept, theirs) == (recent.signs, recent.rows)
     return recent if is_same else recent.model_copy(update={"signs": kept, "rows": theirs})
 
 
-def _rows_of(signs: Iterable[Sign], rows: Iterable[Row]) -> list[Row]:
-    """Return those of *rows* that are of *signs*: one of a sign that is another by now is nobody's."""
-    of = {_whose(sign): sign.at for sign in signs}
-    return [row for row in rows if of.get(_whose(row)) == row.at]
+def _count_before(signs: Sequence[Sign], since: datetime) -> int:
+    return sum([sign.at < since for sign in signs])
+
+
+def _drop(ones: list[Sign] | list[Row], gone: Sign) -> None:
+    """Drop what is of the same fault, node and run as *gone* from *ones*, which are in order."""
+    at = bisect_left(ones, _whose(gone), key=_whose)
+    if at < len(ones) and _whose(ones[at]) == _whose(gone):
+        del ones[at]
 
 
 def _put(signs: list[Sign], rows: list[Row], sign: Sign, ages: tuple[int, ...] | None) -> None:
