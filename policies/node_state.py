@@ -26,7 +26,6 @@ MOST_GPUS = 16
 LONGEST_UUID = 64  # a GPU's has 40 characters (nvml.h, nvmlDeviceGetUUID); others are no name of one
 UNREADABLE = "?"  # stands for a document that looks sound and is not: `NodeState.load` answers None
 LARGEST_TEXT = 256 * 1024  # bytes; a DynamoDB item holds 400 KB; a usual state has a few hundred bytes
-_MAY_BE_GONE = frozenset({"d", "x"})  # once nothing in them matters any more
 _PLAIN = 3  # parts of a counter for which nothing lasts
 Document = dict[str, Any]
 
@@ -159,12 +158,11 @@ class NodeState:
         lost = 0
         if self._dwells or self._touched_dwells:
             dwells, lost = self._keep_dwells(reference, horizons)
-            document["d"] = {key: dwell.dump() for key, dwell in dwells.items()}
-        if self.cancelled:
-            document["x"] = _late_enough(self.cancelled, reference)
+            document |= {"d": {key: dwell.dump() for key, dwell in dwells.items()}} if dwells else {}
+        if late := _late_enough(self.cancelled, reference):
+            document["x"] = late
         if self._gpus:
             document["g"] = _last_told(self._gpus)
-        document = {part: held for part, held in document.items() if held or part not in _MAY_BE_GONE}
         raw = encode(document)
         while len(raw) > LARGEST_TEXT and document["c"]:
             document["c"] = _newest_of(document["c"], len(document["c"]) // 2)

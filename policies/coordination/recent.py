@@ -71,7 +71,7 @@ def _put(signs: list[Sign], rows: list[Row], sign: Sign, ages: tuple[int, ...] |
         ages = _as_ages(spans, sign.at)
     if ages is not None:
         told = Row.trusted(fault=sign.fault, instance=sign.instance, job=sign.job, at=sign.at, ages=ages)
-        rows.insert(place, row if told == row and row is not None else told)
+        rows.insert(place, told)
 
 
 def _whose(one: Sign | Row) -> tuple[str, str, str]:
@@ -103,11 +103,10 @@ def _sign(finding: Finding, now: datetime) -> Sign:
     node = finding.node
     driver = node.driver_version if len(node.driver_version) <= LONGEST_DRIVER else ""
     rack, switch = rack_and_switch(node.network_path)
-    at = min(finding.observed_at, now)
     return Sign(
         fault=fault_of(finding.kind, finding.attributes),
         instance=node.instance_id,
-        at=at,
+        at=min(finding.observed_at, now),
         rack=rack,
         switch=switch,
         job=finding.job.id if finding.job else "",
