@@ -4,7 +4,8 @@ import os
 
 # A process takes 100 to 200 MiB (docs/benchmarks.md), so that four leave a laptop of 8 GiB most of it.
 MOST_UNASKED = 4
-# Starting one costs about a second of a processor: what some 50,000 events take, which are packed 4 MiB.
+# Starting one costs about a second of a processor. Some 50,000 events, packed 4 MiB, take three in all: there is hardly
+# anything to gain by two.
 SMALL_BYTES = 4 * 1024 * 1024
 
 
