@@ -173,16 +173,16 @@ def _run(name: str, words: Sequence[str]) -> int:
     except ModuleNotFoundError as error:  # on a node there are the agent's packages, and no more
         if not error.name or find_spec(error.name.partition(".")[0]):
             raise
-        print(f"relight {name}: {error.name!r} is not installed here. {_INSTALL}", file=sys.stderr)
+        say(f"relight {name}: {error.name!r} is not installed here. {_INSTALL}", file=sys.stderr)
     except OSError as error:
         if not error.strerror or not isinstance(error.filename, str | Path):  # none of a person's: a defect of ours
             raise
-        print(f"relight {name}: {_cut(str(error.filename))}: {error.strerror}.", file=sys.stderr)
+        say(f"relight {name}: {_cut(str(error.filename))}: {error.strerror}.", file=sys.stderr)
     except Exception as error:
         told = _of_aws(error)
         if not told:
             raise
-        print(f"relight {name}: {told}", file=sys.stderr)
+        say(f"relight {name}: {told}", file=sys.stderr)
     return 1
 
 

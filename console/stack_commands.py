@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from console.saying import say
 from console.values import days as whole_days
 
 DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
@@ -40,5 +41,5 @@ def told(command: str, work: Callable[[], int]) -> int:
     try:
         return work()
     except RelightError as error:
-        print(f"relight {command}: {error.message} {advice(error)}", file=sys.stderr)
+        say(f"relight {command}: {error.message} {advice(error)}", file=sys.stderr)
         return status_of(error)

@@ -42,8 +42,7 @@ def perform(args: argparse.Namespace, sources: Sources) -> int:
         raise BadInputError(f"{material.policy.name} asks about nothing of what was seen.", hint=hint)
     is_wanted = made.is_as_it_was or args.findings is not None
     there = _write(args.write, made) if args.write and is_wanted else None
-    written = args.write if is_wanted and there is None else None
-    printed = Printed(written, sources.archive is None, refused=not is_wanted, file=args.write, there=there)
+    printed = Printed(args.write, there, from_notes=sources.archive is None, refused=not is_wanted)
     show(material, made, printed, as_json=args.json)
     if not is_wanted:
         return NOT_AS_IT_WAS

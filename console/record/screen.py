@@ -11,22 +11,27 @@ from console.policy.testing import why
 from console.policy.yaml_writing import entry_as_yaml
 from console.record.appending import There
 from console.record.reading import Material
+from console.saying import say
 from policies.examples import Outcome
 from policies.recording.making import Recording
 
 
 @dataclass(frozen=True)
 class Printed:
-    """``written``: to which file. ``from_notes``: no archive was read. ``refused``: it is not as it was.
+    """``file``: where it was to go. ``there``: the example of it that tells the same events already.
 
-    ``there``: the example of ``file`` that tells the same events already, so that nothing was written.
+    ``from_notes``: no archive was read. ``refused``: it is not as it was.
     """
 
-    written: Path | None
+    file: Path | None
+    there: There | None
     from_notes: bool
     refused: bool
-    file: Path | None = None
-    there: There | None = None
+
+    @property
+    def written(self) -> Path | None:
+        """Return to which file it was written."""
+        return None if self.refused or self.there else self.file
 
 
 def show(material: Material, made: Recording, printed: Printed, *, as_json: bool) -> None:
@@ -37,7 +42,7 @@ def show(material: Material, made: Recording, printed: Printed, *, as_json: bool
         return
     print(yaml)
     for line in _remarks(material, made, printed):
-        print(f"relight policy: {line}", file=sys.stderr)
+        say(f"relight policy: {line}", file=sys.stderr)
 
 
 def _document(material: Material, made: Recording, printed: Printed, yaml: str) -> dict[str, Any]:

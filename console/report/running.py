@@ -1,8 +1,8 @@
 """Makes the report as it was asked for and prints it. It must not read tables itself."""
 
 import argparse
-import sys
 
+from console.policy.complaining import complain
 from console.report.reading import Wish, of_archive, of_stack
 from console.report.screen import print_json, print_table, print_text
 from policies.shadow.report import Report
@@ -20,9 +20,8 @@ def run(args: argparse.Namespace) -> int:
         report = of_archive(reader_of(args.events, args.region), Wish(args.days), wrong)
         if wrong.wrong:
             for bad in wrong.bad[:_BAD_SHOWN]:
-                print(f"relight policy: {bad}", file=sys.stderr)
-            told = f"{wrong.wrong} lines or objects could not be read; `relight archive stats` names them."
-            print(f"relight policy: {told}", file=sys.stderr)
+                complain(str(bad))
+            complain(f"{wrong.wrong} lines or objects could not be read; `relight archive stats` names them.")
         return show(report, args)
     from console.policy.account import connect
 
