@@ -5,12 +5,13 @@ Exit status: 0 the same, 1 they differ, 2 asked wrongly or not to be read.
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from console.asked_wrongly import ASKED_WRONGLY, AskedWronglyError
+from console.policy.complaining import complain
 from console.policy.diffing import Change, changes
 from console.policy.edits import SOURCE, pushed_of
 from console.policy.files import files_of
@@ -22,7 +23,7 @@ from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 
-SAME, DIFFERS, ERROR = 0, 1, 2
+SAME, DIFFERS = 0, 1
 _RANGE = re.compile(r"(\d+)(?:\.\.(\d+))?")
 
 
@@ -41,17 +42,12 @@ class Difference:
         return {"name": self.name, "what": self.what, "note": self.note, "changes": told}
 
 
-class AskedWronglyError(Exception):
-    """What is to be compared is not there."""
-
-
 def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as_json: bool) -> int:
     """Print what differs; the answer is the exit status."""
     try:
         found = _differences(policies, wanted, revisions)
     except AskedWronglyError as error:
-        print(f"relight policy: {error}", file=sys.stderr)
-        return ERROR
+        return complain(error.message, ASKED_WRONGLY)
     different = [each for each in found if each.what != "same"]
     if as_json:
         told = {"same": len(found) - len(different), "differences": [each.document() for each in different]}
