@@ -7,12 +7,13 @@ whole would come to (`simulator/parts.py` says why). It must not know processes 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive import ArchivedRecord
 from policies.contract.errors import BadInputError
+from policies.moments import earlier
 from simulator import checkpoint
 from simulator.archive.behind import Behind
 from simulator.archive.period import read_records
@@ -93,7 +94,7 @@ def replay_part(side: Side, part: Part, reader: ArchiveReader, share: Share) -> 
         BadInputError: what is kept is of another question or archive, or damaged.
     """
     replay, told = Replay(side.question), Told()
-    begin = side.since - min(RUN_UP, side.since - datetime.min.replace(tzinfo=UTC))
+    begin = earlier(side.since, RUN_UP)
     folder, mark = side.kept_in(part), side.mark + part.name
     behind = Behind(reader, begin)
     if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:

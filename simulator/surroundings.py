@@ -1,4 +1,4 @@
-"""What stands around the code of the Lambdas in a replay: one thread, and figures that do not grow.
+"""What stands around the code of the Lambdas in a replay: one thread, and remarks that do not grow.
 
 It must not decide anything.
 """
@@ -34,20 +34,18 @@ class OneThread(Executor):
 
 
 class Remarks:
-    """A `Telemetry` that keeps counts, and of remarks each text once with how often it was made.
+    """A `Telemetry` that keeps of remarks each text once, with how often it was made.
 
     They are kept by what they are ``about``, a cluster: one that has much to remark takes no room of another's.
     """
 
     def __init__(self) -> None:
         """Start with nothing told."""
-        self.counts: Counter[str] = Counter()
         self.told: dict[str, Counter[str]] = {}
         self.about = ""
 
     def count(self, metric: str, value: float = 1) -> None:
-        """See the port."""
-        self.counts[metric] += int(value)
+        """What a replay counts is counted by `Nodes`, from what was judged."""
 
     def measure_seconds(self, metric: str, seconds: float) -> None:
         """Durations of a replay say nothing of the real thing."""
@@ -69,8 +67,7 @@ class About:
         self._cluster = cluster
 
     def count(self, metric: str, value: float = 1) -> None:
-        """See the port."""
-        self._remarks.count(metric, value)
+        """See `Remarks`."""
 
     def measure_seconds(self, metric: str, seconds: float) -> None:
         """See `Remarks`."""

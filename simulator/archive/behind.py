@@ -4,15 +4,15 @@ Decides what makes an archive another one: an object more, one fewer or one of a
 already. It must not know what is in an object.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from functions.ports.archive import ArchiveReader
 from policies.contract.archive_names import EVENTS, INCIDENTS, POLICIES
 from policies.contract.identifiers import stable_id
+from policies.moments import FIRST
 from simulator.archive.period import objects_of
 
 _BITS = 128
-_FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 class Behind:
@@ -22,7 +22,7 @@ class Behind:
         """Stand at *begin*, with nothing behind."""
         self._reader = reader
         # What was in force at the beginning, and who had been found before it, is told of all days.
-        self._until = {EVENTS: begin, INCIDENTS: _FIRST, POLICIES: _FIRST}
+        self._until = {EVENTS: begin, INCIDENTS: FIRST, POLICIES: FIRST}
         self._sum = 0
 
     def at(self, midnight: datetime) -> str:
