@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Final
 
 from policies.contract.base import Model
-from policies.contract.identifiers import stable_id
 from policies.contract.restraints import ApproveMessage
 from policies.contract.times import Moment, add_seconds
 from policies.coordination.judgements import LONGEST_WORDS
@@ -20,7 +19,7 @@ DENIED_SECONDS = 4 * 3600.0
 MOST_DENIALS = 8  # words on one incident
 MOST_REFUSALS = 16  # incidents of one node: eight GPUs with two policies; an item of them has some 50 KB at most
 DENIED_BY: Final = "denied by"
-_LETTERS = 16  # of a digest: a lease tells a few dozen apart
+_LETTERS = 16  # of the id of words: an incident tells a few of them apart
 
 
 class Denial(Model):
@@ -90,11 +89,6 @@ def standing(words: Sequence[Denial]) -> Denial:
         else:
             found = each.model_copy(update={"until": max(found.until, each.until)}) if each.usual else each
     return found
-
-
-def subject_of(policy: str, revision: int, fault: str, part: str, job: str) -> str:
-    """Return what a no is about, beside the lease that keeps it."""
-    return stable_id(policy, revision, fault, part, job)[:_LETTERS]
 
 
 def refuse(refusals: Sequence[Refusal], told: Refusal) -> tuple[Refusal, ...]:

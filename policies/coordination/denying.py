@@ -12,14 +12,13 @@ from datetime import datetime
 from policies.contract.decisions import Finding
 from policies.contract.restraints import ApproveMessage
 from policies.coordination import denials, leases
-from policies.coordination.about_runs import is_of_a_run
 from policies.coordination.denials import Denial, Refusal
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.notes import FindingNote
 from policies.coordination.ranking import deciding
+from policies.coordination.subjects import about_finding, about_note, digest
 from policies.coordination.working import Working
-from policies.facts.faults import fault_of
 
 DENIED = "denied"  # an incident's outcome; and, of one that is recorded for it, the fact that names the denied one
 
@@ -68,8 +67,10 @@ def why_denied(work: Working, finding: Finding, now: datetime) -> str:
 
 def standing_of(lease: Lease | None, incident: Incident, now: datetime) -> str:
     """Return who wants nothing done for what *incident* has seen, by the *lease* of its generation; empty: nobody."""
-    subjects = (subject_of_note(incident, note) for note in incident.findings) if lease and lease.refusals else ()
-    found = (denials.holding(lease.refusals, each, now) for each in subjects) if lease else ()
+    if lease is None or not lease.refusals:
+        return ""
+    subjects = (subject_of_note(incident, note) for note in incident.findings)
+    found = (denials.holding(lease.refusals, each, now) for each in subjects)
     return "; ".join(dict.fromkeys(denials.told(each.denial) for each in found if each))
 
 
@@ -113,19 +114,9 @@ def _is_later(version: int, seen: int | None) -> bool:
 
 def subject_of_note(incident: Incident, note: FindingNote) -> str:
     """Return what a no to *note* is about, beside the lease of *incident*."""
-    job = note.job if note.job is not None else incident.job.id if incident.job else ""
-    fault = fault_of(note.kind, note.attributes)
-    return denials.subject_of(note.policy, note.revision, fault, _part(incident.generation, note.component), job)
+    return digest(note.policy, note.revision, *about_note(note, incident))
 
 
 def subject_of_finding(finding: Finding) -> str:
     """Return the same of a *finding* under its own generation."""
-    fault = fault_of(finding.kind, finding.attributes)
-    part = _part(finding.generation, finding.component.key if finding.component else "")
-    job = finding.job.id if finding.job else ""
-    return denials.subject_of(finding.policy.name, finding.policy.revision, fault, part, job)
-
-
-def _part(generation: str, part: str) -> str:
-    """Return *part*; of a run those of many nodes tell, and it is one fault."""
-    return "" if is_of_a_run(generation) else part
+    return digest(finding.policy.name, finding.policy.revision, *about_finding(finding, finding.generation))

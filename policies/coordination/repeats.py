@@ -10,17 +10,16 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from policies.contract.decisions import Finding
-from policies.contract.identifiers import stable_id
 from policies.coordination import leases
-from policies.coordination.about_runs import generation_of_run, is_of_a_run
+from policies.coordination.about_runs import generation_of_run
 from policies.coordination.denials import DENIED_BY
 from policies.coordination.incident import MOST_MESSAGES, Incident
 from policies.coordination.leases import Lease, Told
 from policies.coordination.notes import Counted
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.storms import STORM, is_of_a_scope
+from policies.coordination.subjects import about_finding, digest
 from policies.coordination.working import Working
-from policies.facts.faults import fault_of
 
 # The report on policies in shadow takes what is found with less between for one case, and the back-test for the same
 # matter (policies/shadow/cases.py, simulator/deeds.py): what they would tell apart stays apart.
@@ -33,7 +32,6 @@ LONGEST_PAGED = timedelta(hours=4)
 # again after hours perhaps, is taken for counted.
 MOST_COUNTED = 32
 TOLD_AGAIN = GAP / 3  # so long an incident may be counted without a word of it to a lease that has little room
-_LETTERS = 16  # of a digest: a lease tells a few dozen apart
 
 
 def behind(snapshot: Snapshot, findings: Iterable[Finding]) -> Keys:
@@ -164,18 +162,11 @@ def _generations(finding: Finding) -> tuple[str, ...]:
 
 
 def _subject(finding: Finding, generation: str) -> str:
-    """Return what it is about, beside the lease's own generation.
-
-    Of a run the parts of many nodes tell, and it is one fault; a scope's lease is of one policy alone.
-    """
-    if is_of_a_scope(generation):
-        return ""
-    part = finding.component.key if finding.component and not is_of_a_run(generation) else ""
-    fault = fault_of(finding.kind, finding.attributes)
-    return stable_id(finding.policy.name, fault, part, finding.job.id if finding.job else "")[:_LETTERS]
+    """Return what it is about, beside the lease's own generation: a scope's lease is of one policy alone."""
+    return "" if is_of_a_scope(generation) else digest(finding.policy.name, *about_finding(finding, generation))
 
 
 def _sort(finding: Finding, why: str) -> str:
     """Return what was decided: by which revision, in which mode, why nobody acts, and whether it was old news."""
     late = finding.late and not is_denied(why)
-    return stable_id(finding.policy.revision, finding.policy.mode, why, late)[:_LETTERS]
+    return digest(finding.policy.revision, finding.policy.mode, why, late)
