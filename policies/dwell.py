@@ -15,9 +15,15 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
+from policies.lasting import LONGEST_NAME
+
 MOST_CONDITIONS = 16
 MOST_HEALTHY = 16
 LONGEST_BOOT = 36  # a UUID, as the kernel writes it
+# As JSON, where a character has six bytes at most (an escape), a number seventeen, and a kind's word some thirty.
+_CONDITION_BYTES = 6 * (LONGEST_NAME + LONGEST_BOOT) + 3 * 17 + 69  # with its kind, and what stands between
+_HEALTHY_BYTES = 17 + 47  # moment, and kind
+_OTHER_BYTES = 2 * 17 + 46  # revision and told, and what stands around all
 
 
 class Condition(NamedTuple):
@@ -71,9 +77,9 @@ class Dwell:
 
     @property
     def room(self) -> int:
-        """How many bytes of JSON it has at most: a character of a text has six, a number seventeen."""
+        """How many bytes of JSON it has at most."""
         details = self._seen.room if self._seen else len(to_json(self._newest))
-        return details + 720 * len(self._conditions) + 64 * len(self._healthy) + 80
+        return details + _CONDITION_BYTES * len(self._conditions) + _HEALTHY_BYTES * len(self._healthy) + _OTHER_BYTES
 
     def match(self, name: str, one: Condition, revision: int, seen: Seen) -> None:
         """Note that condition *name* is *seen*. Of the newest match details are kept, once somebody asks for them."""
