@@ -112,7 +112,8 @@ def read(path: Path = DEFAULT) -> Deployment:
             f"{path} cannot be read ({error.strerror}). Give another with -c settings=PATH."
         ) from None
     except ValidationError as error:
-        told = [it for it in error.errors() if not _only_follows(it, error.errors())]
+        errors = error.errors()
+        told = [it for it in errors if not _only_follows(it, errors)]
         problems = "; ".join(f"{'.'.join(map(str, it['loc'])) or 'file'}: {it['msg']}" for it in told)
         raise DeploymentError(f"{path} is not a deployment: {problems}. See infra/settings.py.") from None
     except ValueError as error:

@@ -92,44 +92,24 @@ class RelightStack(Stack):
         AwsEvents(self, "AwsEvents", self.lanes, deployment)
         reached = catalog.networks(deployment).items()
         Access(self, "Access", [(self.functions[_name(gap)], clusters) for gap, (_, clusters) in reached])
-        sweep = self.lambdas["Sweep"]
-        minute = Rule(
-            self,
-            "EveryMinute",
-            description="the minute's look at open incidents, and the canary",
-            schedule="rate(1 minute)",
-            target_arn=sweep.function_arn,
-            undelivered=self.lanes.undelivered,
-        )
-        minute.may_invoke(sweep)
-        self._catch_up()
+        self._by_clock("EveryMinute", "Sweep", "rate(1 minute)", "the minute's look at open incidents, and the canary")
+        # For what the guard's stream never told of: that keeps changes for a day, and a shard may be stuck.
+        self._by_clock("EveryQuarter", "Guard", "rate(15 minutes)", "the guard's look for edits that nobody judged")
         if deployment.report_schedule:
-            self._report(deployment.report_schedule)
+            self._by_clock("Weekly", "Report", deployment.report_schedule, "the report on policies in shadow")
 
-    def _catch_up(self) -> None:
-        """Let the guard look for what its stream never told of: it keeps changes for a day, a shard may be stuck."""
-        guard = self.lambdas["Guard"]
-        often = Rule(
+    def _by_clock(self, construct_id: str, name: str, schedule: str, description: str) -> None:
+        """Have the function of this *name* called at the times of *schedule*."""
+        function = self.lambdas[name]
+        rule = Rule(
             self,
-            "EveryQuarter",
-            description="the guard's look for edits that nobody judged",
-            schedule="rate(15 minutes)",
-            target_arn=guard.function_arn,
-            undelivered=self.lanes.undelivered,
-        )
-        often.may_invoke(guard)
-
-    def _report(self, schedule: str) -> None:
-        report = self.lambdas["Report"]
-        weekly = Rule(
-            self,
-            "Weekly",
-            description="the report on policies in shadow",
+            construct_id,
+            description=description,
             schedule=schedule,
-            target_arn=report.function_arn,
+            target_arn=function.function_arn,
             undelivered=self.lanes.undelivered,
         )
-        weekly.may_invoke(report)
+        rule.may_invoke(function)
 
     def _watch(self) -> None:
         alarms = Alarms(self, "Alarms", self.alerts.topic)
