@@ -27,6 +27,11 @@ class Problem:
         return f"{self.path or 'document'}: {self.reason} {self.hint}".strip()
 
 
+def short_name(name: str) -> str:
+    """Return the *name* of a policy as it may stand in a line: a key may be two kilobytes of anything."""
+    return _short(name, PATH_LIMIT)
+
+
 def _short(text: str, limit: int) -> str:
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"

@@ -15,17 +15,18 @@ A batch has no example in the guide: keys are looked for wherever they stand.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from functions import clients
 from functions.adapters.policy_calls import PREFIX
 from functions.adapters.policy_items import LISTING, REVISION_PREFIX
 from functions.callers.identities import role_of, who
 from functions.ports.calls import ANY, Call, Way
 from policies.contract.times import parse_time
 
-APPLICATION = "app/relight"
-"""What the user agent of our own clients holds (`functions/clients.py`)."""
+APPLICATION = f"app/{clients.APPLICATION}"
+"""What the user agent of our own clients holds."""
 
 _MOST_DEPTH = 6
 _LONGEST = 100  # characters of at most four bytes: id and item stand in a sort key, which has room for 1,024
@@ -63,11 +64,7 @@ def read(body: str) -> Reading:
     if detail.get("errorCode") or detail.get("readOnly") is True or _only_reads(asked):
         return Reading([], role)
     keys = sorted(set(_keys(asked)))
-    calls = [
-        Call(**{**vars(told), "policy": policy, "item": item[:_LONGEST]})
-        for policy, item in keys
-        if _counts(policy, item)
-    ]
+    calls = [replace(told, policy=policy, item=item[:_LONGEST]) for policy, item in keys if _counts(policy, item)]
     return Reading(calls if keys else [told], role)
 
 

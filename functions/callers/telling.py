@@ -11,7 +11,7 @@ from functions.ports.notices import Notice
 from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.coordination.switches import EVERYTHING
-from policies.problems import Problem
+from policies.problems import short_name
 
 _SHOWN = 3
 _WAYS = {"console": " in AWS's console", "other": "", "command": " with `relight`"}
@@ -32,7 +32,7 @@ def told_of(calls: Sequence[Call]) -> Notice | None:
     return Notice(
         id=stable_id("edited", first.id),
         kind="edited",
-        policy=_short(first.policy),
+        policy=short_name(first.policy),
         at=first.at,
         by=first.by,
         text=text,
@@ -45,11 +45,6 @@ def _called(call: Call) -> str:
         return "some item of the policies table"
     if call.policy == EVERYTHING:
         return "the switch of everything"
-    return (
-        _short(call.policy) if call.item == "live" else f"{_short(call.item)} of {_short(call.policy)}, not a person's"
-    )
-
-
-def _short(name: str) -> str:
-    """A key may be two kilobytes of anything."""
-    return Problem.of(name, "").path
+    if call.item == "live":
+        return short_name(call.policy)
+    return f"{short_name(call.item)} of {short_name(call.policy)}, not a person's"

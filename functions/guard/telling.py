@@ -10,7 +10,7 @@ from policies.contract.identifiers import stable_id
 from policies.contract.times import parse_time
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING, stop_of
-from policies.problems import Problem
+from policies.problems import Problem, short_name
 
 NEWS = timedelta(days=7)
 """How long after an answer people are told of it. A guard that died between the two is repeated within minutes, and the
@@ -50,7 +50,7 @@ def refused(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem], 
         at,
         (verdict["hash"], verdict["at"]),
         by=verdict["by"],
-        text=f"{_called(name)}: an edit{_by(verdict['by'])} is refused{stays}. {_told(problems)}",
+        text=f"{short_name(name)}: an edit{_by(verdict['by'])} is refused{stays}. {_told(problems)}",
         detail={"revision": revision, "problems": list(verdict["problems"])},
     )
 
@@ -64,7 +64,7 @@ def outgrown(name: str, verdict: Mapping[str, Any], problems: Sequence[Problem],
         name,
         at,
         (verdict["hash"], verdict["at"]),
-        text=f"{_called(name)}: {stays}: {_told(problems)} Mend it before its next edit.",
+        text=f"{short_name(name)}: {stays}: {_told(problems)} Mend it before its next edit.",
         detail={"revision": revision, "problems": list(verdict["problems"])},
     )
 
@@ -129,14 +129,9 @@ def _notice(
     by: str = UNKNOWN,
 ) -> Notice:
     return Notice(
-        id=stable_id(kind, name, *what), kind=kind, policy=_called(name), at=at, by=by, text=text, detail=detail
+        id=stable_id(kind, name, *what), kind=kind, policy=short_name(name), at=at, by=by, text=text, detail=detail
     )
 
 
 def _by(who: str) -> str:
     return "" if who == UNKNOWN else f" by {who}"
-
-
-def _called(name: str) -> str:
-    """A key may be two kilobytes of anything."""
-    return Problem.of(name, "").path
