@@ -45,14 +45,11 @@ class Rulebooks:
         lines = {heading.name: heading for heading in listing}
         lost = [Heading.unreadable(name) for name in [*known, *self._doubts] if name not in lines]
         wanted = [heading for heading in [*listing, *dict.fromkeys(lost)] if heading.mode is not PolicyMode.OFF]
-        asked = [heading.name for heading in wanted if not _is_of(known.get(heading.name), heading)]
-        heads = self._heads.heads(asked) if asked else {}
-        found = dict[str, AcceptedPolicy]()
-        for heading in wanted:
+        found = {each.name: known[each.name] for each in wanted if _is_of(known.get(each.name), each)}
+        asked = [heading for heading in wanted if heading.name not in found]
+        heads = self._heads.heads([heading.name for heading in asked]) if asked else {}
+        for heading in asked:
             name, last, head = heading.name, known.get(heading.name), heads.get(heading.name)
-            if name not in asked:
-                found[name] = known[name]
-                continue
             if head is None and name not in lines:
                 continue  # line and head are gone: so is the policy
             policy = self._accept(head) if head else last
