@@ -86,16 +86,11 @@ class _Asking:
         rooms = self._ask(("headroom", "spares", "reserved_free"), lambda: self._rooms(name, groups))
         if not rooms:
             return Answers(unknown=self._unknown)
-        pools = [room for room in rooms if room.has_warm_pool]
-        answers = Answers(
-            rooms=rooms,
-            warm=self._by_group("spares", pools, self._view.warm),
-            reservations=self._ask(("reserved_free",), lambda: self._reservations(rooms)),
-            unknown=self._unknown,
-        )
-        refusals = self._by_group("refused_at", rooms, self._view.refusal)
-        answers.refusals = {name: each for name, each in refusals.items() if each}
-        return answers
+        warm = self._by_group("spares", [room for room in rooms if room.has_warm_pool], self._view.warm)
+        reservations = self._ask(("reserved_free",), lambda: self._reservations(rooms))
+        asked = self._by_group("refused_at", rooms, self._view.refusal)
+        refusals = {name: each for name, each in asked.items() if each}
+        return Answers(rooms, warm, refusals, reservations, self._unknown)
 
     def _ask(self, fields: Sequence[str], question: Callable[[], T]) -> T | None:
         try:

@@ -17,7 +17,7 @@ from functions.ports.capacity import Refusal, Reservation, Room
 MOST_TYPES = 24
 
 
-@dataclass
+@dataclass(frozen=True)
 class Answers:
     """What was found out, None where nobody answered; ``unknown`` says why, by field of the document.
 
