@@ -115,7 +115,7 @@ def head_of(item: Mapping[str, Any]) -> Head:
 
 
 def _revision(there: Mapping[str, Any]) -> int:
-    """Return a number from one on that stands there as a number: what is written over it is held against that."""
+    """Return the whole number that stands there as a number: what is written over it is held against that."""
     revision = there["revision"]
     if isinstance(revision, bool) or not isinstance(revision, int | Decimal) or revision != int(revision):
         raise TypeError("its revision is no whole number")

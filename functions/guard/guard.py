@@ -7,7 +7,7 @@ all end with nothing to do or with the same thing done again. What is in force s
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -227,7 +227,7 @@ def _rejected(problems: list[Problem], mark: str, standing: Standing, by: str, m
 
 
 def _told(problems: Sequence[Problem]) -> list[dict[str, str]]:
-    return [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
+    return [asdict(one) for one in problems]
 
 
 def _used_before(head: Head | None) -> Sequence[str]:

@@ -27,10 +27,10 @@ def asked_mode(live: Mapping[str, Any]) -> PolicyMode | None:
         return None
 
 
-def lowered(live: Mapping[str, Any], head: Head | None, edit: Edit) -> Head | None:
+def lowered(live: Mapping[str, Any], head: Head, edit: Edit) -> Head | None:
     """Return what *head* becomes, by *edit*, since the refused *live* asks for less power; None when it does not."""
     mode = asked_mode(live)
-    if head is None or mode is None or _POWER[mode] >= _POWER[head.mode] or head.hash.startswith(DELETED):
+    if mode is None or _POWER[mode] >= _POWER[head.mode] or head.hash.startswith(DELETED):
         return None
     document = {**json.loads(head.document), "mode": mode.value}
     return replace(head, hash=fingerprint(document), mode=mode, document=canonical(document), edit=edit)

@@ -5,6 +5,7 @@ what that item means, in case a word is misspelt. It must not read or write.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from policies.contract.vocabulary import PolicyMode
@@ -23,11 +24,10 @@ def judge_switch(live: Mapping[str, Any]) -> dict[str, Any]:
         problems.append(
             Problem.of("mode", f"{mode!r} is no mode of this switch.", "It is taken for off; write off, or active.")
         )
-    told = [{"path": one.path, "reason": one.reason, "hint": one.hint} for one in problems]
     return {
         "status": "rejected" if problems else "accepted",
         "revision": 0,
         "hash": fingerprint(live),
         "mode": str(PolicyMode.OFF if stop_of(live) else PolicyMode.ACTIVE),
-        "problems": told,
+        "problems": [asdict(one) for one in problems],
     }
