@@ -60,6 +60,17 @@ def denied(first: Finding | None = None, hours: float | None = None) -> Decision
     return table
 
 
+def denied_of_one() -> DecisionTable:
+    """Return a table on which GPU 0 was denied by who had looked before GPU 1 joined the incident."""
+    table = DecisionTable()
+    table.take(0, findings(seen(0, component=gpu(0))))
+    table.answer(1, ask(table.incident.id))
+    looked = table.incident.version
+    table.take(30, findings(seen(30, component=gpu(1))))
+    table.take(60, no(table.incident, 60, seen=looked))
+    return table
+
+
 def pages(table: DecisionTable) -> int:
     return sum(entry.alert == "page" for each in table.incidents for entry in each.timeline)
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from policies.coordination.incident import Incident
 from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
+from tests.tools.odd_dates import is_moment, redated
 from tests.tools.replays import documents, head, history, incidents, put_history, revision
 
 SHADOW = {**documents()[0], "mode": "shadow"}
@@ -51,30 +52,9 @@ def archive(tmp_path: Path) -> Path:
     return put_history(tmp_path / "archive", happened(), past())
 
 
-def redated(document: object, dates: Iterator[str]) -> Any:  # noqa: ANN401 - JSON of any shape
-    """Return *document* with every moment in it replaced by one of *dates*."""
-    if isinstance(document, dict):
-        return {name: redated(value, dates) for name, value in document.items()}
-    if isinstance(document, list):
-        return [redated(value, dates) for value in document]
-    return next(dates) if isinstance(document, str) and is_moment(document) else document
-
-
-def is_moment(text: str) -> bool:
-    try:
-        return bool(parse_time(text))
-    except ValueError:
-        return False
-
-
-def around(dates: list[str]) -> Iterator[str]:
-    while True:
-        yield from dates
-
-
 def put_odd(archive: Path, incident: Incident, dates: list[str]) -> None:
     """Add *incident* once more, as another, with *dates*, in an object of the hour that its line names."""
-    odd = {**redated(incident.model_dump(mode="json"), around(dates)), "id": "0dd" + incident.id[3:]}
+    odd = {**redated(incident.model_dump(mode="json"), dates), "id": "0dd" + incident.id[3:]}
     line = json.dumps({"v": 1, "at": dates[0], "id": f"odd:{dates}", "incident": odd}).encode() + b"\n"
     at = parse_time(dates[0]) if is_moment(dates[0]) else NOW
     FolderArchive(archive).put(object_key(INCIDENTS, at, INCIDENTS, line), gzip.compress(line))
@@ -91,11 +71,15 @@ ONCE = settings(max_examples=12, deadline=None, suppress_health_check=[HealthChe
 FIRST, LAST, BEYOND = "0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999998Z", "9999-12-31T23:59:59.999999-23:59"
 
 
-@example([FIRST])
-@example([LAST, FIRST])
-@example([BEYOND])
-@ONCE
-@given(dates=SEVERAL)
+def whatever_the_dates(test: Callable[..., None]) -> Callable[..., None]:
+    """Have *test* asked with several dates, those at the ends of the calendar among them."""
+    asked = ONCE(given(dates=SEVERAL)(test))
+    for dates in ([BEYOND], [LAST, FIRST], [FIRST]):
+        asked = example(dates)(asked)
+    return asked
+
+
+@whatever_the_dates
 def test_the_report_tells_of_the_others_as_before(
     tmp_path_factory: pytest.TempPathFactory, capsys: Shown, dates: list[str]
 ) -> None:
@@ -111,11 +95,7 @@ def cases(report: dict[str, Any]) -> set[str]:
     return {case["incident"] for one in report["policies"] for case in one["cases"]}
 
 
-@example([FIRST])
-@example([LAST, FIRST])
-@example([BEYOND])
-@ONCE
-@given(dates=SEVERAL)
+@whatever_the_dates
 def test_the_statistics_count_the_other_days_as_before(
     tmp_path_factory: pytest.TempPathFactory, capsys: Shown, dates: list[str]
 ) -> None:
@@ -131,18 +111,14 @@ def test_the_statistics_count_the_other_days_as_before(
 
 def put_odd_record(archive: Path, dates: list[str]) -> None:
     """Add a record of an envelope whose moments are *dates*, which arrived at the first of them."""
-    odd = redated(json.loads(history()[0].body), around(dates))
+    odd = redated(json.loads(history()[0].body), dates)
     line = json.dumps({"v": 1, "lane": "faults", "arrived_at": dates[0], "id": "odd", "envelope": odd}).encode()
     at = parse_time(dates[0]) if is_moment(dates[0]) else NOW
     FolderArchive(archive).put(object_key(EVENTS, at, "faults-0", line), gzip.compress(line + b"\n"))
 
 
-@example([FIRST])
-@example([LAST, FIRST])
-@example([BEYOND])
 @example(["9999-12-31T23:59:59.999999Z"])
-@ONCE
-@given(dates=SEVERAL)
+@whatever_the_dates
 def test_an_odd_record_breaks_nothing_either(
     tmp_path_factory: pytest.TempPathFactory, capsys: Shown, dates: list[str]
 ) -> None:
@@ -155,11 +131,7 @@ def test_an_odd_record_breaks_nothing_either(
     assert run(capsys, "policy", "report", "--events", folder)[0] == 0
 
 
-@example([FIRST])
-@example([LAST, FIRST])
-@example([BEYOND])
-@ONCE
-@given(dates=SEVERAL)
+@whatever_the_dates
 def test_the_odd_one_and_the_others_can_be_recorded_or_are_refused_in_words(
     tmp_path_factory: pytest.TempPathFactory, capsys: Shown, dates: list[str]
 ) -> None:
@@ -171,11 +143,7 @@ def test_the_odd_one_and_the_others_can_be_recorded_or_are_refused_in_words(
     assert status in {0, 1}
 
 
-@example([FIRST])
-@example([LAST, FIRST])
-@example([BEYOND])
-@ONCE
-@given(dates=SEVERAL)
+@whatever_the_dates
 def test_the_past_is_told_again_as_before(
     tmp_path_factory: pytest.TempPathFactory, capsys: Shown, dates: list[str]
 ) -> None:

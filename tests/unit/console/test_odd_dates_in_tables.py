@@ -1,10 +1,8 @@
 """An incident of any date in a stack's table breaks no command that reads it: it is shown, and the others with it."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
@@ -21,7 +19,7 @@ from functions.twins.notices import MemoryNotices
 from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
-from policies.contract.times import format_time, parse_time
+from policies.contract.times import format_time
 from policies.coordination.incident import Incident
 from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Change
@@ -29,6 +27,7 @@ from policies.moments import FIRST, LAST
 from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
+from tests.tools.odd_dates import redated
 from tests.tools.replays import documents, head, history, incidents, revision
 
 SHADOW, ACTIVE = {**documents()[0], "mode": "shadow"}, documents()[1]
@@ -46,24 +45,9 @@ def past() -> list[Incident]:
     return incidents(history(), Question(Revisions.of(happened)))
 
 
-def redated(document: Any, moments: Iterator[str]) -> Any:  # noqa: ANN401 - JSON of any shape
-    if isinstance(document, dict):
-        return {name: redated(value, moments) for name, value in document.items()}
-    if isinstance(document, list):
-        return [redated(value, moments) for value in document]
-    try:
-        parse_time(document if isinstance(document, str) else "")
-    except ValueError:
-        return document
-    return next(moments)
-
-
 def odd_one(incident: Incident, moments: list[datetime]) -> Incident | None:
-    def around() -> Iterator[str]:
-        while True:
-            yield from map(format_time, moments)
-
-    document = {**redated(incident.model_dump(mode="json"), around()), "id": "0dd" + incident.id[3:]}
+    dates = [format_time(each) for each in moments]
+    document = {**redated(incident.model_dump(mode="json"), dates), "id": "0dd" + incident.id[3:]}
     try:
         return Incident.model_validate_json(json.dumps(document))
     except ValidationError:

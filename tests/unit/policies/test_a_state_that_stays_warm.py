@@ -64,10 +64,8 @@ def test_a_state_that_goes_on_is_what_its_text_would_be(seed: int) -> None:
         book = chance.choice(BOOKS) if chance.random() < 0.02 else book
         envelope, now = one.parsed.envelope, at(number * 60)
         tells_nothing = not envelope.events and warm.is_told(envelope.spool_id, envelope.first_seq)
-        read, gone_on = _judge(one, text, book, now), _judge(one, warm, book, now)
-        assert _told(gone_on) == _told(read)
+        read = _judged_alike(one, text, warm, book, now)
         text = read.state
-        assert warm.text == text or not text
         if tells_nothing:
             told_nothing += 1
             assert not read.changed
@@ -118,16 +116,22 @@ def test_what_lasts_goes_on_as_its_text_would(seed: int) -> None:
     for one in [*story, *chance.sample(story, 40)]:
         book = chance.choice(LASTING) if chance.random() < 0.01 else book
         now = one.arrived_at + timedelta(seconds=1)
-        read, gone_on = _judge(one, text, book, now), _judge(one, warm, book, now)
-        assert _told(gone_on) == _told(read)
+        read = _judged_alike(one, text, warm, book, now)
         found += len(read.findings)
         text = read.state
-        assert warm.text == text or not text
         if chance.random() < 0.05:
             loaded = WarmState.load(text)
             assert loaded is not None
             warm = loaded
     assert found
+
+
+def _judged_alike(one: Delivery, text: str, warm: WarmState, book: Rulebook, now: datetime) -> Evaluation:
+    """Judge *one* by both states, which must tell and leave the same; return what came of the text."""
+    read, gone_on = _judge(one, text, book, now), _judge(one, warm, book, now)
+    assert _told(gone_on) == _told(read)
+    assert warm.text == read.state or not read.state
+    return read
 
 
 def _judge(one: Delivery, state: str | WarmState, book: Rulebook, now: datetime) -> Evaluation:

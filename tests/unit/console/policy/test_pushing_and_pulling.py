@@ -18,16 +18,6 @@ from tests.tools.envelopes import SHIPPED
 Shown = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-@pytest.fixture
-def kim(desk: Desk, tmp_path: Path) -> Person:
-    return Person(desk, tmp_path / "kim", DOCUMENT)
-
-
 def test_a_push_says_who_why_and_from_where(desk: Desk, kim: Person) -> None:
     assert kim.push(reason="the first") == 0
     edit = desk.head().edit

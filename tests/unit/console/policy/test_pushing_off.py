@@ -10,16 +10,6 @@ from tests.tools.editing import DOCUMENT, NAME, Desk, Person
 Shown = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-@pytest.fixture
-def kim(desk: Desk, tmp_path: Path) -> Person:
-    return Person(desk, tmp_path / "kim", DOCUMENT)
-
-
 def test_off_waits_for_nobodys_edit_and_loses_none(desk: Desk, kim: Person) -> None:
     kim.push()
     desk.in_console(priority=9)

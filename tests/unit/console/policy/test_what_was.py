@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,14 +16,8 @@ Shown = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-@pytest.fixture
-def kim(desk: Desk, tmp_path: Path) -> Person:
+def kim(desk: Desk, kim: Person) -> Person:
     """Pushed once, and again with a longer settle; then somebody in the console changed the priority."""
-    kim = Person(desk, tmp_path / "kim", DOCUMENT)
     kim.push(reason="the first")
     kim.write({**DOCUMENT, "settle": "20s"})
     kim.push(reason="too quick")

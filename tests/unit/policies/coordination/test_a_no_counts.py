@@ -7,7 +7,7 @@ from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Kind
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import JOB, ask, findings, plan
-from tests.tools.refusals import ASKS, ENDS, FULL, HOUR, MINUTE, denied, gpu, no, opened, pages, seen
+from tests.tools.refusals import ASKS, ENDS, FULL, HOUR, MINUTE, denied, denied_of_one, gpu, no, opened, pages, seen
 
 
 def test_the_very_next_findings_are_counted_in_one_incident_and_nobody_is_paged_again() -> None:
@@ -103,12 +103,7 @@ def test_a_death_that_was_seen_before_the_no_and_comes_after_it_is_no_history() 
 
 
 def test_what_joined_after_a_person_had_looked_is_not_refused() -> None:
-    table = DecisionTable()
-    table.take(0, findings(seen(0, component=gpu(0))))
-    table.answer(1, ask(table.incident.id))
-    looked = table.incident.version
-    table.take(30, findings(seen(30, component=gpu(1))))
-    table.take(60, no(table.incident, 60, seen=looked))
+    table = denied_of_one()
     table.take(120, findings(seen(120, component=gpu(0))))
     assert opened(table) == []
     table.take(130, findings(seen(130, component=gpu(1))))

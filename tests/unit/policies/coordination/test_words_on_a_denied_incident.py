@@ -9,7 +9,7 @@ from policies.coordination.states import IncidentStatus
 from policies.coordination.switches import Switches
 from tests.tools.decision_table import DecisionTable
 from tests.tools.incidents import CLUSTER, JOB, POLICY, ask, findings, plan
-from tests.tools.refusals import ENDS, HOUR, NO_AT, denied, gpu, no, opened, pages, seen
+from tests.tools.refusals import ENDS, HOUR, NO_AT, denied, denied_of_one, gpu, no, opened, pages, seen
 
 
 def test_a_no_is_lifted_and_the_next_finding_asks() -> None:
@@ -186,12 +186,7 @@ def test_who_says_no_time_shortens_none() -> None:
 
 
 def test_another_time_is_for_what_was_refused_and_for_nothing_that_came_later() -> None:
-    table = DecisionTable()
-    table.take(0, findings(seen(0, component=gpu(0))))
-    table.answer(1, ask(table.incident.id))
-    looked = table.incident.version
-    table.take(30, findings(seen(30, component=gpu(1))))
-    table.take(60, no(table.incident, 60, seen=looked))
+    table = denied_of_one()
     table.take(70, no(table.incident, 70, hours=12))
     table.take(130, findings(seen(130, component=gpu(1))))
     assert len(opened(table)) == 1
