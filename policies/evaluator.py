@@ -173,9 +173,9 @@ class _Work:
             return False
         return answer
 
-    def _refuse(self, *what: str) -> None:
-        policy, where, path, reason = what
-        self.refused[policy, where, path, reason] = self.refused.get((policy, where, path, reason), 0) + 1
+    def _refuse(self, policy: str, where: str, path: str, reason: str) -> None:
+        what = (policy, where, path, reason)
+        self.refused[what] = self.refused.get(what, 0) + 1
 
     def _count(
         self, rule: Rule, event: FaultEvent, scope: str, node: NodeFacts, moment: int, arrived_at: datetime

@@ -32,8 +32,9 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     """Open an incident for *finding* and have it started, or record the decision, as one more of its like perhaps."""
     layout = lay_out_finding(finding, rules)
     held = why_held(work, finding, layout, now)
-    if why_nobody_acts(finding, layout, held, now):
-        _record(work, finding, layout, held, rules, now)
+    why = _why(finding, layout, held, now)
+    if why:
+        _record(work, finding, layout, held, why, rules, now)
         return
     draft = _draft(finding, layout, rules, now)
     lease = leases.acquire(
@@ -53,13 +54,12 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
         work.jobs[draft.job.id] = expect(work.job(draft.job.id), draft.id, waits, now)
 
 
-def _record(work: Working, finding: Finding, layout: Layout, held: str, rules: Rules, now: datetime) -> None:
-    """Record that nobody acts on *finding*: what is decided again, for the same reason, is counted and not told."""
-    why = _why(finding, layout, held, now)
+def _record(work: Working, finding: Finding, layout: Layout, held: str, why: str, rules: Rules, now: datetime) -> None:
+    """Record *why* nobody acts on *finding*: what is decided again, for the same reason, is counted and not told."""
     before = repeats.one_more_of(work, finding, why)
     if before is None:
         alert = "notify" if held or not permits(finding.policy.schedule, now) else _alert(finding)
-        recorded = Recorded(why_nobody_acts(finding, layout, held, now), alert)
+        recorded = Recorded(_told(why, finding, now), alert)
         incident = bear(_denied(work, _draft(finding, layout, rules, now), finding, why, now), recorded, now)
         work.incidents[incident.id] = incident
         repeats.remember(work, finding, why, incident, now)
@@ -97,8 +97,11 @@ def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> 
 def why_nobody_acts(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
     """Return why nobody acts on *finding*, empty when somebody does. *held* is what holds it back at this moment."""
     why = _why(finding, layout, held, now)
-    if not why:
-        return ""
+    return _told(why, finding, now) if why else ""
+
+
+def _told(why: str, finding: Finding, now: datetime) -> str:
+    """Return what was decided and *why* nobody does it, for people."""
     decided = f"decided: {', '.join(finding.policy.do)}"
     if why == _ONLY_TOLD:
         return decided
