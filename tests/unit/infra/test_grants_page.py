@@ -3,12 +3,17 @@
 import json
 from pathlib import Path
 
-from tests.tools.grants import USED, differences, granted, read_page, render
+from tests.tools.grants import PAGE, USED, differences, granted, read_page, render
 
 
 def test_every_grant_stands_on_the_page_with_a_reason(template_path: Path) -> None:
     template = json.loads(template_path.read_text())
     assert differences(read_page(), granted(template)) == []
+
+
+def test_the_page_is_what_the_tool_writes_and_its_counts_are_those_of_its_rows(template_path: Path) -> None:
+    used = [grant for grant, why in read_page().items() if why == USED]
+    assert PAGE.read_text() == render(granted(json.loads(template_path.read_text())), dict.fromkeys(used, USED))
 
 
 def test_a_grant_without_a_reason_and_one_that_is_gone_are_told(tmp_path: Path) -> None:
