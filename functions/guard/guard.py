@@ -14,7 +14,7 @@ from typing import Any
 from functions.guard import telling
 from functions.guard.editors import dated, edit_of
 from functions.guard.lowering import as_asked, lowered
-from functions.guard.mending import Standing, heading_of, standing_of
+from functions.guard.mending import Standing, standing_of
 from functions.guard.switch import judge_switch
 from functions.guard.writes import Write, made_of
 from functions.ports.notices import Notice, Notices
@@ -94,7 +94,7 @@ class Guard:
             self.telemetry.warn("what is in force was changed by hand", policy=name, revision=standing.revision)
             self.notices.tell(telling.mended(standing.head, standing.mend, self.clock()))
             self.store.restore(standing.head, standing.seen)
-            return replace(standing, listed=heading_of(standing.head))
+            return replace(standing, listed=standing.head.heading)
         return standing
 
     def _tell_switch(self, live: Mapping[str, Any] | None, writes: Sequence[Write]) -> bool:
@@ -195,7 +195,7 @@ class Guard:
 
     def _list(self, head: Head, standing: Standing) -> bool:
         """Put *head* into the listing where it is not yet; return whether that was so."""
-        if standing.listed == heading_of(head):
+        if standing.listed == head.heading:
             return False
         self.store.list_head(head)
         return True

@@ -62,10 +62,10 @@ def standing_of(store: PolicyStore, name: str) -> Standing:
         if kept and kept.is_same(head):
             leads = listed is not None and listed.revision > head.revision
             return Standing(head, listed, damage if spoiled or leads else "", seen)
-        if (kept is None or not is_sound(kept)) and listed == heading_of(head):
+        if (kept is None or not is_sound(kept)) and listed == head.heading:
             return Standing(head, listed, damage, seen)  # it is the revision that was changed
     best = _best(name, store.revisions(name), listed)
-    return Standing(best, heading_of(best), damage, seen)
+    return Standing(best, best.heading, damage, seen)
 
 
 def _best(name: str, revisions: Sequence[Head], listed: Heading | None) -> Head:
@@ -103,8 +103,3 @@ def _revision(store: PolicyStore, name: str, number: int) -> Head | None:
         return store.revision(name, number)
     except BrokenItemError:
         return None
-
-
-def heading_of(head: Head) -> Heading:
-    """Return the line of the listing that is *head*'s."""
-    return Heading(head.name, head.revision, head.hash, head.mode)

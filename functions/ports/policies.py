@@ -85,6 +85,11 @@ class Head:
     document: str
     edit: Edit = Edit()
 
+    @property
+    def heading(self) -> Heading:
+        """Return its line of the listing."""
+        return Heading(self.name, self.revision, self.hash, self.mode)
+
     def is_same(self, other: "Head") -> bool:
         """Whether both are one revision: when it was written and accepted counts for nothing, a repeat comes later."""
         return _timeless(self) == _timeless(other)

@@ -74,7 +74,7 @@ class MemoryPolicies:
         """See the port."""
         there = self.listing.get(head.name)
         if there is None or there.revision <= head.revision:
-            self.listing[head.name] = Heading(head.name, head.revision, head.hash, head.mode)
+            self.listing[head.name] = head.heading
 
     def heading(self, name: str) -> Heading | None:
         """See the port."""
@@ -109,7 +109,7 @@ class MemoryPolicies:
             raise EditedMeanwhileError(f"{head.name} was put right, or in force, by another guard meanwhile.")
         self.broken.pop(head.name, None)
         self.kept[head.name, head.revision] = self.in_force[head.name] = head
-        self.listing[head.name] = Heading(head.name, head.revision, head.hash, head.mode)
+        self.listing[head.name] = head.heading
 
     def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:
         """See the port."""

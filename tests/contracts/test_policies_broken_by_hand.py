@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
-from functions.guard.mending import heading_of, standing_of
+from functions.guard.mending import standing_of
 from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading, Seen
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import fingerprint
@@ -65,11 +65,11 @@ def table() -> Iterator[Table]:
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_a_broken_line_hides_no_other_and_is_written_anew(table: Table, line: Any) -> None:  # noqa: ANN401
     table.change("HEADS", **{"p:bad": line})
-    assert sorted(table.store.headings(), key=lambda one: one.name) == [Heading.unreadable("bad"), heading_of(GOOD)]
+    assert sorted(table.store.headings(), key=lambda one: one.name) == [Heading.unreadable("bad"), GOOD.heading]
     standing = standing_of(table.store, "bad")
     assert (standing.head, bool(standing.mend)) == (BAD, True)
     table.store.restore(BAD, standing.seen)
-    assert table.store.heading("bad") == heading_of(BAD)
+    assert table.store.heading("bad") == BAD.heading
 
 
 @pytest.mark.parametrize("values", HEADS.values(), ids=HEADS)
@@ -97,7 +97,7 @@ def test_what_was_seen_broken_and_was_mended_meanwhile_is_not_written_over(table
     for each in (seen, broken):
         with pytest.raises(EditedMeanwhileError):
             table.store.restore(BAD, each)
-        assert (table.store.head("bad"), table.store.heading("bad")) == (OFF, heading_of(OFF))
+        assert (table.store.head("bad"), table.store.heading("bad")) == (OFF, OFF.heading)
 
 
 def test_of_two_who_find_a_revision_that_nobody_can_read_only_one_takes_its_number(table: Table) -> None:

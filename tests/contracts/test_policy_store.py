@@ -10,7 +10,6 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
-from functions.guard.mending import heading_of
 from functions.ports.policies import Edit, EditedMeanwhileError, Head, Heading, PolicyEditor, PolicyStore, Seen
 from functions.twins.policies import MemoryPolicies
 from policies.contract.vocabulary import PolicyMode
@@ -110,13 +109,13 @@ def test_what_was_changed_by_hand_is_written_anew_whatever_is_there(store: Store
         store.put_revision(each)
         store.put_head(each, after=each.revision - 1)
         store.list_head(each)
-    store.restore(head(1), Seen(head(2), heading_of(head(2))))
+    store.restore(head(1), Seen(head(2), head(2).heading))
     assert (store.head("p"), store.revision("p", 1)) == (head(1), head(1))
     assert store.heading("p") == Heading("p", 1, "h1", PolicyMode.ACTIVE)
     assert store.heading("q") is None
 
 
-@pytest.mark.parametrize("seen", [Seen(head(1), heading_of(head(1))), Seen(), Seen(head(2)), Seen(head(2, mark="x"))])
+@pytest.mark.parametrize("seen", [Seen(head(1), head(1).heading), Seen(), Seen(head(2)), Seen(head(2, mark="x"))])
 def test_what_another_guard_put_in_force_meanwhile_is_not_written_over(store: Store, seen: Seen) -> None:
     for each in (head(1), head(2, mode=PolicyMode.OFF)):
         store.put_revision(each)
@@ -129,7 +128,7 @@ def test_what_another_guard_put_in_force_meanwhile_is_not_written_over(store: St
 
 def test_what_is_gone_is_written_anew(store: Store) -> None:
     store.restore(head(1), Seen())
-    assert (store.head("p"), store.heading("p")) == (head(1), heading_of(head(1)))
+    assert (store.head("p"), store.heading("p")) == (head(1), head(1).heading)
 
 
 def test_an_item_is_replaced_only_if_it_is_still_the_one_that_was_seen(store: Store) -> None:
