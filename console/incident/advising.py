@@ -5,11 +5,17 @@ It must not look at the world; so it says where to look first. The words follow 
 
 from collections.abc import Iterator, Sequence
 
-from console.incident.standing import is_given_up, is_isolated, is_run_stopped, may_be_given_up, may_be_stopping
+from console.incident.standing import (
+    denied_of,
+    is_given_up,
+    is_isolated,
+    is_run_stopped,
+    may_be_given_up,
+    may_be_stopping,
+)
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import RECORDED, Orchestrator
 from policies.coordination.approving import waits_for_approval
-from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 from policies.coordination.states import IncidentStatus
 
@@ -52,9 +58,8 @@ _DENIED = (
 
 def ways_back(incident: Incident) -> Sequence[str]:
     """Return how what a person refused of *incident*, or for what it is recorded, is asked again; none: was refused."""
-    recorded = incident.facts.get(DENIED) if incident.outcome == RECORDED else None
-    denied = incident.id if incident.denials else recorded
-    return [_DENIED.format(incident=denied[:12])] if isinstance(denied, str) else []
+    denied = incident.id if incident.denials else denied_of(incident)
+    return [_DENIED.format(incident=denied[:12])] if denied else []
 
 
 def next_steps(incident: Incident) -> Sequence[str]:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from console.incident.parts import IncidentError, Parts
+from console.incident.standing import denied_of
 from console.incident.telling import DOES_NO_HARM, WAIT_SECONDS, tell
 from policies.contract.restraints import ApproveMessage
-from policies.contract.vocabulary import RECORDED
 from policies.coordination.approving import waits_for_approval
 from policies.coordination.denials import knows, standing
-from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 
 
@@ -53,8 +52,8 @@ def answer(parts: Parts, incident: Incident, answering: Answering) -> Incident:
 
 def asked(parts: Parts, incident: Incident) -> Incident:
     """Return the incident that a no to *incident* is about: what is recorded for a no has nothing to refuse itself."""
-    denied = incident.facts.get(DENIED) if incident.outcome == RECORDED else None
-    return (parts.incidents.load(denied) if isinstance(denied, str) else None) or incident
+    denied = denied_of(incident)
+    return (parts.incidents.load(denied) if denied else None) or incident
 
 
 def is_refused(incident: Incident, now: datetime) -> bool:

@@ -6,6 +6,8 @@ It must not ask AWS or Kubernetes: those may have moved on.
 from collections.abc import Sequence
 
 from policies.contract.rungs import Rung
+from policies.contract.vocabulary import RECORDED
+from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 from policies.coordination.limits import limits_of
 from policies.coordination.plan import STOOD_ASIDE
@@ -37,6 +39,12 @@ def may_be_given_up(incident: Incident) -> bool:
 def is_isolated(incident: Incident) -> bool:
     """Whether the node was cordoned, and still stands."""
     return (Rung.ISOLATE in incident.done or _is_at(incident, Rung.ISOLATE)) and Rung.REPLACE_NODE not in incident.done
+
+
+def denied_of(incident: Incident) -> str:
+    """Return the id of the incident to which a person said no, of one that is recorded for that no; else empty."""
+    found = incident.facts.get(DENIED) if incident.outcome == RECORDED else None
+    return found if isinstance(found, str) else ""
 
 
 def held(incident: Incident) -> Sequence[str]:
