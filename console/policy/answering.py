@@ -45,10 +45,10 @@ class Answer:
         self.left.append(text)
         return text
 
-    def failed(self, text: str, status: int = FAILED) -> int:
-        """Say on standard error, and in the answer, what was not done; return *status*, the exit status."""
+    def failed(self, text: str) -> int:
+        """Say on standard error, and in the answer, what was not done; return the exit status."""
         self.left.append(text)
-        return complain(text, status)
+        return complain(text)
 
     def document(self, status: int) -> dict[str, Any]:
         """Return it for machines; *status* is the exit status."""

@@ -114,7 +114,7 @@ def test_what_was_written_is_told_where_it_is_stopped_half_way(error: BaseExcept
 
 def test_where_nothing_was_looked_at_nothing_is_printed(capsys: Shown) -> None:
     answer = Answer("set-mode")
-    assert answered(answer, lambda: answer.failed("there is no such policy.", 2), as_json=True) == 2
+    assert answered(answer, lambda: 1 + answer.failed("there is no such policy."), as_json=True) == 2
     assert capsys.readouterr().out == ""
     assert answered(Answer("pull"), lambda: 0, as_json=True) == 0
     assert document(capsys)["policies"] == []
