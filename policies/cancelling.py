@@ -7,7 +7,6 @@ incidents.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from policies.contract.decisions import Finding, generation_of
 from policies.contract.envelope import NodeIdentity
@@ -17,6 +16,7 @@ from policies.contract.restraints import Cancellation
 from policies.contract.vocabulary import ComponentType, Kind
 from policies.expressions.expression import Unanswered
 from policies.expressions.members import NodeFacts
+from policies.moments import from_ms
 from policies.node_state import NodeState
 from policies.rulebook import Rule, Rulebook
 
@@ -82,7 +82,7 @@ class Cancelling:
         return Cancellation(
             policy=policy,
             generation=generation_of(node.instance_id),
-            at=datetime.fromtimestamp(moment / 1000, UTC),
+            at=from_ms(moment),
             event_id=event_id,
             component=component,
             also=self.state.names_of(component),

@@ -4,12 +4,12 @@ Decides how much of it: a finding's worth, whatever the event carries. It must n
 """
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 from policies.contract.base import LARGEST_NUMBER
 from policies.contract.events import Component, FaultEvent, JobRef, Scalar, cut_message
 from policies.contract.vocabulary import Kind, Severity, Source
+from policies.moments import from_ms
 
 LARGEST_ATTRIBUTES = 1024
 LONGEST_TEXT = 200
@@ -49,7 +49,7 @@ def room_of(event: FaultEvent) -> int:
 def restore(kept: list[Any]) -> FaultEvent:
     """Return the event that `keep` kept; its times are its moment."""
     moment, event_id, kind, severity, source, component, job, attributes, message = kept
-    at = datetime.fromtimestamp(moment / 1000, UTC)
+    at = from_ms(moment)
     return FaultEvent.model_construct(
         id=event_id,
         seq=0,

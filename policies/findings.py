@@ -5,7 +5,7 @@ after a crash or by another lane, is the same finding. It must not decide whethe
 """
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from policies.contract.decisions import Finding, generation_of
 from policies.contract.envelope import NodeIdentity
@@ -14,6 +14,7 @@ from policies.contract.identifiers import stable_id
 from policies.contract.vocabulary import ComponentType
 from policies.facts.snapshot import NOTHING_KNOWN, Facts, told
 from policies.measures import LATENESS_MS, Fulfilled
+from policies.moments import from_ms
 from policies.rulebook import Rule
 
 LONGEST_NAME = 64  # a UUID of a MIG instance has 61 characters; what is longer is junk and must not fill the state
@@ -51,7 +52,7 @@ def scope_of(component: Component | None) -> str:
 def build_finding(matched: Matched, window: Fulfilled, now: datetime, known: Facts = NOTHING_KNOWN) -> Finding:
     """Return the finding that *window* stands for, decided at *now*; it keeps what its rule asked of the *known*."""
     rule, event, node = matched.rule, matched.event, matched.node
-    start = _moment(window.start)
+    start = from_ms(window.start)
     generation = generation_of(node.instance_id)
     identity = (rule.name, rule.revision, rule.hash, node.cluster, generation, matched.scope, window.start)
     return Finding.trusted(
@@ -67,7 +68,7 @@ def build_finding(matched: Matched, window: Fulfilled, now: datetime, known: Fac
         count=window.count,
         window_start=start,
         first_observed_at=start,
-        observed_at=_moment(window.end),
+        observed_at=from_ms(window.end),
         queued_at=matched.queued_at,
         decided_at=now,
         late=window.end < now.timestamp() * 1000 - LATENESS_MS,
@@ -82,7 +83,3 @@ def keep_message(matched: Matched, text: str) -> None:
     """Add what the event printed, once, as long as there is room."""
     if text and text not in matched.messages and len(matched.messages) < MOST_MESSAGES:
         matched.messages.setdefault(text if len(text) <= MESSAGE_BYTES // 4 else cut_message(text, MESSAGE_BYTES)[0])
-
-
-def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

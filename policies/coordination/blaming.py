@@ -7,7 +7,7 @@ for which incidents that counts, and for how long. It is kept with the run's hol
 incident.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from policies.contract.decisions import Contributions, Finding, WideRule
 from policies.contract.rungs import ON_HARDWARE
@@ -18,6 +18,7 @@ from policies.coordination.holds import Blame
 from policies.coordination.incident import Incident
 from policies.coordination.rules import STALE_SECONDS
 from policies.coordination.working import Working
+from policies.moments import from_ms
 
 STEP = "job.step"
 NEAR_STEPS = 1  # the ranks of one node are a step apart at most: the next collective waits for all
@@ -56,7 +57,7 @@ def renew(work: Working, group: Contributions) -> None:
         job = work.jobs.get(entry.job.id) if entry.job else None
         if job is None or entry.occurrence is None:
             continue
-        seen = datetime.fromtimestamp(entry.moment_ms / 1000, UTC)
+        seen = from_ms(entry.moment_ms)
         until = add_seconds(seen, STALE_SECONDS[group.rule.plan.evidence])
         blamed = tuple(
             one.model_copy(update={"until": max(one.until, until)}) if one.policy == group.rule.plan.name else one

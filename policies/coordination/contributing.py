@@ -5,7 +5,7 @@ act can take it for an instance. What becomes of it is as for any other finding.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from policies.contract.decisions import AnyMessage, Contribution, Contributions, Finding, FindingsMessage
@@ -14,6 +14,7 @@ from policies.contract.identifiers import stable_id
 from policies.coordination.storms import generation_of_scope
 from policies.coordination.windows import MOST_TELLERS, Counted, Found, Window, count, window_key
 from policies.measures import LATENESS_MS
+from policies.moments import from_ms
 from policies.scopes import scope_name, stand_in
 
 MOST_MESSAGES = MOST_EVENT_IDS = 8
@@ -70,7 +71,7 @@ def _finding(group: Contributions, window: Window, found: Found, now: datetime) 
     generation = generation_of_scope(rule.plan.name, scope, found.value)
     plan = rule.plan
     identity = (plan.name, plan.revision, rule.hash, window.cluster, generation, scope, found.window.start)
-    start = _moment(found.window.start)
+    start = from_ms(found.window.start)
     job = newest.job.model_copy(update={"rank": None}) if newest.job and rule.per == "job" else None
     mine = [one for one in group.entries if not rule.same or one.same == found.value]
     return Finding(
@@ -85,7 +86,7 @@ def _finding(group: Contributions, window: Window, found: Found, now: datetime) 
         count=found.window.count,
         window_start=start,
         first_observed_at=start,
-        observed_at=_moment(found.window.end),
+        observed_at=from_ms(found.window.end),
         queued_at=newest.queued_at,
         decided_at=now,
         late=found.window.end < now.timestamp() * 1000 - LATENESS_MS,
@@ -111,7 +112,3 @@ def _who(group: Contributions, window: Window, found: Found) -> str:
 def _printed(entries: Iterable[Contribution]) -> tuple[str, ...]:
     printed = (entry.message for entry in sorted(entries, key=lambda one: (one.moment_ms, one.id)))
     return tuple(list(dict.fromkeys(filter(None, printed)))[: MOST_MESSAGES - 1])
-
-
-def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -30,6 +30,7 @@ from policies.expressions.members import NodeFacts
 from policies.facts.maintenance import MEMBER as IN_MAINTENANCE
 from policies.facts.snapshot import NOTHING_KNOWN, Facts
 from policies.findings import scope_of
+from policies.moments import from_ms
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy, Rule, Rulebook, compile_policies
 from policies.scopes import scope_key
@@ -133,7 +134,7 @@ def _explained(
     node = NodeFacts(envelope.node, after.world.facts)
     clock = ClockCorrection(envelope.sent_at, step.arrived_at)
     seen = event.observed_at if event else envelope.sent_at
-    moment = datetime.fromtimestamp(clock.moment_ms(seen) / 1000, seen.tzinfo)
+    moment = from_ms(clock.moment_ms(seen))
     return Explained(event, envelope.node, moment, known, after.verdicts(event, node, findings, known=known))
 
 

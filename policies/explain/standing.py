@@ -5,7 +5,7 @@ Decides nothing of its own: the count is asked by `Counter` how far it would be 
 """
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from policies.alike import with_value
@@ -13,6 +13,7 @@ from policies.contract.decisions import WideRule
 from policies.contract.times import format_time
 from policies.coordination.windows import Window, measure_of
 from policies.measures import Measure
+from policies.moments import from_ms
 from policies.node_state import NodeState
 from policies.rulebook import Rule
 from policies.windows import Counter
@@ -103,9 +104,9 @@ def _counted(counter: Counter, measure: Measure, current: int, scope: str) -> St
         amount=amount,
         needed=measure.at_least,
         within=measure.within / 1000,
-        since=_moment(fullest.start) if fullest else None,
-        until=_moment(fullest.end) if fullest else None,
-        told=tuple(_moment(one) for one in told) if revision == current else (),
+        since=from_ms(fullest.start) if fullest else None,
+        until=from_ms(fullest.end) if fullest else None,
+        told=tuple(from_ms(one) for one in told) if revision == current else (),
     )
 
 
@@ -113,14 +114,10 @@ def _lasting(state: NodeState, rule: Rule, scope: str, now: datetime) -> Standin
     key = f"{rule.name}|{scope}"
     dwell = state.dwell(key) if key in state.dwells else None
     since = dwell.holds_since() if dwell else None
-    moment = _moment(since) if since is not None else None
+    moment = from_ms(since) if since is not None else None
     amount = max((now - moment).total_seconds(), 0.0) if moment else 0.0
     told = (moment,) if dwell and moment and since is not None and dwell.told >= since else ()
     return Standing(scope, "seconds", amount, rule.dwell / 1000, rule.dwell / 1000, moment, None, told, held=True)
-
-
-def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _short(moment: datetime | None) -> str:
