@@ -26,7 +26,7 @@ def time_scale_of(address: str) -> float:
     try:
         told = json.loads(file.read_bytes())
         scale = float(told.get(_KEY, 1.0))
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, OverflowError, TypeError, AttributeError):
         scale = math.nan
     if not (math.isfinite(scale) and scale > 0):
         raise BadInputError(

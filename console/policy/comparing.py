@@ -24,7 +24,7 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 
 SAME, DIFFERS = 0, 1
-_RANGE = re.compile(r"(\d+)(?:\.\.(\d+))?")
+_RANGE = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True)

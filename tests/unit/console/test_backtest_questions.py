@@ -102,7 +102,9 @@ def test_an_archive_tells_its_own_time_scale(archive: Path, capsys: Printed) -> 
     assert capsys.readouterr().out == by_itself
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"time_scale": 0}', '{"time_scale": NaN}', '{"time_scale": "soon"}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", *(f'{{"time_scale": {value}}}' for value in ("0", "NaN", '"soon"', "9" * 400))]
+)
 def test_a_time_scale_that_is_none_is_refused(text: str, archive: Path) -> None:
     (archive / FILE).write_text(text)
     with pytest.raises(BadInputError, match="tells no time_scale above 0"):

@@ -140,7 +140,10 @@ def test_a_diff_tells_files_from_the_table(desk: Desk, kim: Person, capsys: Show
 
 @pytest.mark.parametrize(
     ("revisions", "status", "changed"),
-    [("1..2", 1, ["settle"]), ("1", 1, ["settle", "priority"]), ("3..3", 0, []), ("1..9", 2, []), ("x", 2, [])],
+    [
+        *(("1..2", 1, ["settle"]), ("1", 1, ["settle", "priority"]), ("3..3", 0, [])),
+        *((wrong, 2, list[str]()) for wrong in ("1..9", "x", "9" * 5000, "٣")),
+    ],
 )
 def test_a_diff_of_revisions(
     desk: Desk, kim: Person, capsys: Shown, revisions: str, status: int, changed: list[str]
