@@ -12,9 +12,10 @@ from policies.contract.vocabulary import PolicyMode
 
 @dataclass(frozen=True)
 class Past:
-    """One revision; ``changes`` is from the one in force before. ``in_force`` is False of one that never was."""
+    """One revision, and the one ``before`` that it followed. ``in_force`` is False of one that never was."""
 
     head: Head
+    before: Head | None
     in_force: bool
     changes: tuple[Change, ...]
 
@@ -31,7 +32,7 @@ def past_of(head: Head | None, revisions: Sequence[Head]) -> list[Past]:
     found = []
     for each in sorted(revisions, key=lambda one: one.revision, reverse=True):
         before = kept.get(_after(each, kept))
-        found.append(Past(each, each.revision in chain, tuple(_changed(before, each))))
+        found.append(Past(each, before, each.revision in chain, tuple(_changed(before, each))))
     return found
 
 

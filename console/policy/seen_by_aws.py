@@ -3,13 +3,13 @@
 It must not decide whose (`functions/callers/matching.py` does) or read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from console.policy.past import Past
 from functions.callers.matching import Whose, unmatched, whose
 from functions.ports.calls import Call
-from functions.ports.policies import UNKNOWN, Head
+from functions.ports.policies import UNKNOWN
 from policies.contract.times import format_time
 
 
@@ -18,17 +18,13 @@ class Seen:
 
     def __init__(self, past: Sequence[Past], calls: Sequence[Call]) -> None:
         """Take both."""
-        kept = {each.head.revision: each.head for each in past}
-        self._before: Mapping[int, Head | None] = {
-            number: kept.get(head.edit.after if head.edit.after is not None else number - 1)
-            for number, head in kept.items()
-        }
         self._calls = calls
-        self._others = unmatched(list(kept.values()), self._before, calls)
+        followed = {each.head.revision: each.before for each in past}
+        self._others = unmatched([each.head for each in past], followed, calls)
 
     def whose(self, past: Past) -> Whose:
         """Return whose call *past* was."""
-        return whose(past.head, self._before[past.head.revision], self._calls)
+        return whose(past.head, past.before, self._calls)
 
     def others_lines(self) -> list[str]:
         """Return a line for each call that no revision came of, newest first: refused or without effect."""

@@ -7,7 +7,8 @@ import pytest
 
 from console.policy.comparing import compare
 from console.policy.history import show_revision, tell_history
-from functions.ports.policies import UNKNOWN
+from console.policy.past import past_of
+from functions.ports.policies import UNKNOWN, Head
 from policies.contract.vocabulary import PolicyMode
 from policies.yaml_text import read_yaml
 from tests.tools.editing import DOCUMENT, NAME, OTHER, Desk, Person
@@ -51,6 +52,14 @@ def test_a_revision_that_never_came_into_force_says_so(desk: Desk, kim: Person, 
     assert told == {5: True, 4: False, 3: True, 2: True, 1: True}
     assert kim.roll_back() == 0
     assert desk.head().document == desk.table.kept[NAME, 3].document
+
+
+def test_a_revision_that_does_not_say_what_it_followed_followed_the_newest_before_it() -> None:
+    told = [Head(NAME, number, f"{number}" * 64, PolicyMode.ACTIVE, json.dumps({"name": NAME})) for number in (1, 4)]
+    newest, first = past_of(told[1], told)
+    assert (newest.before, first.before) == (told[0], None)
+    assert newest.in_force
+    assert first.in_force
 
 
 @pytest.mark.parametrize("to", [0, 1, 2])
