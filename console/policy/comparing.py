@@ -18,6 +18,7 @@ from console.policy.files import files_of
 from console.policy.folder import sheets_of
 from console.policy.past import document_of
 from console.policy.planning import fields_of
+from console.saying import say
 from functions.ports.policies import Head, PolicyEditor
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
@@ -54,11 +55,11 @@ def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as
         print(json.dumps(told, ensure_ascii=False, indent=1, default=str))
     else:
         for each in different:
-            print(f"{each.what:<18} {each.name}{f' ({each.note})' if each.note else ''}")
+            say(f"{each.what:<18} {each.name}{f' ({each.note})' if each.note else ''}")
             for change in each.changes:
                 for line in change.lines():
-                    print(f"    {line}")
-        print(f"{len(found) - len(different)} the same, {len(different)} not.")
+                    say(f"    {line}")
+        say(f"{len(found) - len(different)} the same, {len(different)} not.")
     return DIFFERS if different else SAME
 
 

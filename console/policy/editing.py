@@ -13,6 +13,7 @@ from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
 from console.policy.past import document_of
 from console.policy.yaml_writing import as_yaml
+from console.saying import say
 from functions.ports.policies import Edit, Head
 from policies.coordination.switches import EVERYTHING, SelfShadow, stop_of
 
@@ -37,7 +38,7 @@ def switch(policies: "DynamoPolicies", answer: Answer, *, reason: str, edited_by
     }
     policies.put_live(live_item(item, Editor(edited_by, now)))
     answer.of(EVERYTHING, written=True, mode=item["mode"])
-    print(SWITCHED[action])
+    say(SWITCHED[action])
     return 0
 
 
@@ -61,11 +62,11 @@ def list_table(
         as_document(rows, stopped=stop, **({"runs": known.all_misses()} if known else {}))
         return 0
     if stop:
-        print(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
+        say(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
     known = counter(names) if counter else None
     shown = known is not None and not known.without
     if shown and names:
-        print(f"{'policy':<40} {'mode':<7} {'revision':<8} {HEADING}  last edit")
+        say(f"{'policy':<40} {'mode':<7} {'revision':<8} {HEADING}  last edit")
     for name in names:
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
@@ -73,9 +74,9 @@ def list_table(
             told = f"{'?':<7} {'?':<8}"
         shadow = f"; shadow: {shadows[name]}" if name in shadows else ""
         right = f"{known.columns(name)}  " if known and shown else ""
-        print(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}")
+        say(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}")
     for line in known.foot() if known else ():
-        print(line, file=sys.stdout if shown else sys.stderr)
+        say(line, file=sys.stdout if shown else sys.stderr)
     return 0
 
 
@@ -98,16 +99,16 @@ def show(policies: "DynamoPolicies", name: str, *, as_json: bool) -> int:
         print(json.dumps(_shown(name, head, verdict, shadow), ensure_ascii=False, indent=1, default=int))
         return 0
     if head is not None:
-        print(f"# revision {head.revision}, {head.mode}{_by(head.edit)}")
+        say(f"# revision {head.revision}, {head.mode}{_by(head.edit)}")
         print(as_yaml(document_of(head)), end="")
-    print(f"# the item: {_status(verdict)}")
+    say(f"# the item: {_status(verdict)}")
     if shadow:
-        print(
+        say(
             f"# it put itself in shadow: {shadow.told} (incident {shadow.incident});"
             f" `relight policy set-mode {name} active` ends that"
         )
     for problem in (verdict or {}).get("problems", ()):
-        print(f"#   {problem['path'] or 'document'}: {problem['reason']} {problem['hint']}")
+        say(f"#   {problem['path'] or 'document'}: {problem['reason']} {problem['hint']}")
     return 0
 
 

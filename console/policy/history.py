@@ -8,6 +8,7 @@ from console.policy.diffing import in_brief
 from console.policy.past import Past, document_of, past_of
 from console.policy.seen_by_aws import Seen, named
 from console.policy.yaml_writing import as_yaml
+from console.saying import say
 from functions.callers.matching import Whose
 from functions.ports.policies import PolicyEditor
 
@@ -25,12 +26,12 @@ def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
         print(json.dumps({**told, "other_calls": seen.others_document()}, ensure_ascii=False, indent=1))
         return 0
     for each in past:
-        print(_line(each, seen.whose(each)))
+        say(_line(each, seen.whose(each)))
         for change in each.changes if each.in_force else ():
             for line in change.lines():
-                print(f"            {line}")
+                say(f"            {line}")
     for line in seen.others_lines():
-        print(line)
+        say(line)
     return 0
 
 
@@ -45,7 +46,7 @@ def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bo
     if as_json:
         print(json.dumps({**_document(past, whose), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
         return 0
-    print(f"# {_line(past, whose)}")
+    say(f"# {_line(past, whose)}")
     print(as_yaml(document_of(past.head)), end="")
     return 0
 

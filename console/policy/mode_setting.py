@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from console.policy.answering import Answer
 from console.policy.edits import Editor, live_item, pushed_of
 from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
+from console.saying import say
 
 if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
@@ -57,14 +58,14 @@ def set_mode(
         told = f"{wish.name} was refused as it stands, and its mode with it: `relight policy show {wish.name}`."
         return answer.failed(f"{told} {_why(verdict)}")
     shadow = policies.self_shadows.lift(wish.name, wish.by, clock(), wish.reason)
-    print(f"{wish.name}: {wish.mode}, revision {verdict['revision']}.")
+    say(f"{wish.name}: {wish.mode}, revision {verdict['revision']}.")
     if verdict["status"] != "accepted":
-        print(answer.leave(f"The rest of its item stays refused; what was accepted last goes on. {_why(verdict)}"))
+        say(answer.leave(f"The rest of its item stays refused; what was accepted last goes on. {_why(verdict)}"))
         back = f"relight policy rollback {wish.name} --to {verdict['revision']}"
-        print(f"Mend it (`relight policy show {wish.name}`), or take it back: `{back}`.")
+        say(f"Mend it (`relight policy show {wish.name}`), or take it back: `{back}`.")
     if shadow:
         answer.of(wish.name, ended_shadow=shadow.told)
-        print(f"It had put itself in shadow: {shadow.told}. That is over; what it did before counts no more.")
+        say(f"It had put itself in shadow: {shadow.told}. That is over; what it did before counts no more.")
     return 0
 
 

@@ -18,6 +18,7 @@ from console.policy.folder import Gathered, gather, note
 from console.policy.linting import is_good, tell
 from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
+from console.saying import say
 from functions.ports.policies import EditedMeanwhileError, PolicyEditor
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
@@ -118,7 +119,7 @@ def _gone(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -
             yield found
         elif found is not None:
             answer.of(name, doing="not in the folder", why=f"pushed from {source} before; --prune turns it off")
-            print(f"not in the folder  {name} (pushed from {source} before; --prune turns it off)")
+            say(f"not in the folder  {name} (pushed from {source} before; --prune turns it off)")
 
 
 def _rules(wish: Wish) -> Rules:
@@ -139,14 +140,14 @@ def _show(planned: Sequence[Planned], wish: Wish, answer: Answer) -> None:
         found = [change.document() for change in each.changes]
         answer.of(each.name, doing=each.doing.value, why=each.why, changes=found)
         if each.doing is Doing.CONFLICT:
-            print(f"CONFLICT   {each.name}: {each.why}")
+            say(f"CONFLICT   {each.name}: {each.why}")
         elif each.doing in {Doing.CHANGED, Doing.OFF} or wish.dry_run:
-            print(f"{each.doing:<10} {each.name}")
+            say(f"{each.doing:<10} {each.name}")
         for change in each.changes:
             for line in change.lines():
-                print(f"             {line}")
+                say(f"             {line}")
         if each.keeps and each.writes:
-            print("             what was edited in the table stays in it: `relight policy pull` before the next push")
+            say("             what was edited in the table stays in it: `relight policy pull` before the next push")
 
 
 def _write(
@@ -166,7 +167,7 @@ def _write(
                 policies.replace_live(each.live, _item(wish, there, each))
                 written.append(each.name)
                 answer.of(each.name, written=True)
-            print(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
+            say(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
         except EditedMeanwhileError:
             lost.append(each.name)
             answer.failed(f"{each.name} was edited in the table just now: not written.")
@@ -214,10 +215,10 @@ def _accepted(
     see = f"`relight policy show {name}`"
     at = f"(revision {verdict['revision']})"
     if verdict["status"] == "accepted":
-        print(f"accepted   {name} {at}")
+        say(f"accepted   {name} {at}")
         return True
     if wish.mode and verdict.get("mode") == wish.mode:  # what takes power away needs no sound item
-        print(f"{wish.mode:<10} {name} {at}; {answer.leave(f'the rest of {name} stays refused: {see}.')}")
+        say(f"{wish.mode:<10} {name} {at}; {answer.leave(f'the rest of {name} stays refused: {see}.')}")
         return True
-    print(f"{verdict['status']:<10} {name} {at}; {answer.leave(f'{name} is refused: {see}.')}")
+    say(f"{verdict['status']:<10} {name} {at}; {answer.leave(f'{name} is refused: {see}.')}")
     return False

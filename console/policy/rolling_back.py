@@ -15,6 +15,7 @@ from console.policy.edits import Editor, live_item, pushed_of
 from console.policy.past import before, document_of
 from console.policy.planning import fields_of
 from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
+from console.saying import say
 from functions.ports.policies import DELETED, Head, PolicyEditor
 from policies.documents import fingerprint
 
@@ -45,13 +46,13 @@ def roll_back(
     document = document_of(target)
     answer.of(wish.name, restores=target.revision)
     if live is not None and fingerprint(live) == target.hash == head.hash:
-        print(f"{wish.name}: revision {head.revision} is in force and says what revision {target.revision} says.")
+        say(f"{wish.name}: revision {head.revision} is in force and says what revision {target.revision} says.")
         answer.judged(wish.name, {"status": "accepted", "revision": head.revision, "mode": head.mode.value})
         return 0
     found = changes(fields_of(live), document) if live else []
     for change in found:
         for line in change.lines():
-            print(f"    {line}")
+            say(f"    {line}")
     pushed = pushed_of(live) if live else {}
     policies.replace_live(live, live_item(document, wish.editor, restored=target.revision, pushed=pushed))
     answer.of(wish.name, written=True, changes=[change.document() for change in found])
@@ -91,5 +92,5 @@ def _told(wish: Wish, target: Head, verdict: "Mapping[str, Any] | None", answer:
     if verdict["status"] != "accepted":
         told = f"revision {target.revision} of {wish.name} is refused today: `relight policy show {wish.name}`."
         return answer.failed(told)
-    print(f"{wish.name}: revision {target.revision} is in force again, as revision {verdict['revision']}.")
+    say(f"{wish.name}: revision {target.revision} is in force again, as revision {verdict['revision']}.")
     return 0

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from console.main import main
+from console.policy.comparing import compare
+from console.policy.history import tell_history
 from console.saying import say
+from tests.tools.editing import DOCUMENT, NAME, Desk, Person
 
 Shown = pytest.CaptureFixture[str]
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -37,3 +40,17 @@ def test_a_name_that_was_typed_comes_back_as_text(words: str, capsys: Shown) -> 
     shown = capsys.readouterr().err
     assert "owned" in shown
     assert not CONTROLS.search(shown)
+
+
+def test_what_somebody_wrote_into_the_table_drives_no_terminal(tmp_path: Path, capsys: Shown) -> None:
+    desk = Desk()
+    kim = Person(desk, tmp_path / "kim", DOCUMENT)
+    kim.push(reason=HOSTILE)
+    desk.in_console(why=HOSTILE)
+    assert kim.push() == 1
+    tell_history(desk.table, NAME, as_json=False)
+    compare(desk.table, [NAME], "1..2", as_json=False)
+    kim.roll_back()
+    shown = capsys.readouterr()
+    assert shown.out.count("owned") >= 4
+    assert not CONTROLS.search(shown.out + shown.err)
