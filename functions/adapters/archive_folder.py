@@ -3,7 +3,6 @@
 It must not know what is in an object.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -56,7 +55,8 @@ class FolderArchive:
         with _asking(path):
             try:
                 with path.open("rb") as file:
-                    file.seek(start, os.SEEK_SET)
+                    if start:  # a pipe has a start too, and nothing else
+                        file.seek(start)
                     return file.read(length)
             except FileNotFoundError:
                 return b""

@@ -45,7 +45,7 @@ def processes_of(session: int) -> list[str]:
 
 
 def opened(archive: Path) -> int:
-    """Return the end of the endless object into which nobody writes, 0 until somebody reads it."""
+    """Return the end of the endless object into which nobody writes, 0 until it is read: held, the read lasts."""
     (endless,) = (each for each in (archive / "events").rglob("*.gz") if each.is_fifo())
     try:
         return os.open(endless, os.O_WRONLY | os.O_NONBLOCK)
