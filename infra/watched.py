@@ -11,6 +11,7 @@ from infra.metrics import Named
 
 _SINGLE = 1
 _LASTING = 3
+_LOOKS = 4  # of the guard by the clock, each quarter of an hour: what is left once follows with the next
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ _RULES = (
         "PoliciesNotJudged",
         ("guard", "PoliciesNotJudged"),
         "An edited policy broke the guard: nobody answers it, the last accepted revision stays. See guard's log.",
+    ),
+    Watched(
+        "PoliciesNotLookedAt",
+        ("guard", "PoliciesNotLookedAt"),
+        "For an hour the guard's look by the clock had no time for all policies: what its stream lost may wait on.",
+        periods=_LOOKS,
+        minutes=15,
     ),
     Watched(
         "PoliciesUnreadable",

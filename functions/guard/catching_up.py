@@ -47,7 +47,7 @@ def catch_up(
         states.update(_states(store, names, listed))
         gone += [name for name in names if name not in states]
         if clock() >= began + READ:
-            looks.cut = start + CHUNK < len(known)
+            looks.leave(known[start + CHUNK :])
             break
     deleted = [name for name in gone if name in listed and listed[name].mode is not PolicyMode.OFF]
     turn = [name for name in sorted(listed) if _turn_of(name) == _turn_at(began)]
@@ -58,32 +58,51 @@ def catch_up(
         telemetry.count("PoliciesCaughtUp", len(looks.changed))
         told = "the look by the clock judged or mended policies; more than one: the stream is behind"
         telemetry.warn(told, policies=", ".join(looks.changed[:10]))
+    # Told where it is none, too: what lasts for hours shows only where each look says how it went.
+    telemetry.count("PoliciesNotLookedAt", looks.not_done)
     if looks.cut:
-        telemetry.warn("not all policies could be looked at; the rest follows the next time")
+        left = ", ".join(sorted(looks.left)[:10])
+        telemetry.warn("not all policies could be looked at; the rest follows the next time", policies=left)
     if looks.failed:
         raise looks.failed
 
 
 @dataclass
 class _Looks:
-    """The looks so far: what they ``changed``, whether time ``cut`` any, and the first that ``failed``."""
+    """The looks so far: what they ``changed``, whether time ``cut`` any, and the first that ``failed``.
+
+    ``left`` are the names that time was not found for; ``blind``: the scan came to no end even of its first part, so
+    that what lies in it may never be found.
+    """
 
     look_at: Callable[[str], bool]
     clock: Callable[[], datetime]
     until: datetime
     changed: list[str] = field(default_factory=list)
     cut: bool = False
+    blind: bool = False
+    left: set[str] = field(default_factory=set)
     failed: DependencyError | None = None
     _done: set[str] = field(default_factory=set)
 
-    def at(self, names: Iterable[str]) -> None:
-        for name in names:
+    @property
+    def not_done(self) -> int:
+        """Return how many policies were left; those that no part of a scan brought are one, whoever they are."""
+        return len(self.left) + self.blind
+
+    def leave(self, names: Iterable[str]) -> None:
+        self.left.update(name for name in names if name not in self._done)
+        self.cut = self.cut or bool(self.left)
+
+    def at(self, names: Sequence[str]) -> None:
+        for place, name in enumerate(names):
             if name in self._done:
                 continue
             if self.clock() >= self.until:
-                self.cut = True
+                self.leave(names[place:])
                 return
             self._done.add(name)
+            self.left.discard(name)
             try:
                 if self.look_at(name):
                     self.changed.append(name)
@@ -94,14 +113,15 @@ class _Looks:
 def _scan(store: PolicyStore, known: set[str], looks: _Looks, began: datetime) -> list[str]:
     """Have what was never accepted and nobody answered looked at as it is found; return what was answered."""
     answered, scanned, since = list[str](), timedelta(0), looks.clock()
-    for found in _never_accepted(store, known, _turn_at(began)):
-        scanned += looks.clock() - since
-        looks.at(_named(found, "missed"))
-        answered += _named(found, "answered")
-        since = looks.clock()
-        if scanned >= READ or since >= looks.until:
-            looks.cut = True
-            break
+    for part in range(PARTS):
+        for found in _never_accepted(store, known, (_turn_at(began) + part) % PARTS):
+            scanned += looks.clock() - since
+            looks.at(_named(found, "missed"))
+            answered += _named(found, "answered")
+            since = looks.clock()
+            if scanned >= READ or since >= looks.until:
+                looks.cut, looks.blind = True, part == 0
+                return answered
     return answered
 
 
@@ -123,13 +143,12 @@ def _named(states: Mapping[str, str], state: str) -> list[str]:
     return sorted(name for name, each in states.items() if each == state)
 
 
-def _never_accepted(store: PolicyStore, known: set[str], begin: int) -> Iterator[Mapping[str, str]]:
-    """Yield the states of items that are not *known*, some at a time, or none."""
-    for part in range(PARTS):
-        for names in store.names_in((begin + part) % PARTS, PARTS):
-            new = [name for name in names if name not in known]
-            known.update(new)
-            yield dict(_states(store, new, {}))
+def _never_accepted(store: PolicyStore, known: set[str], part: int) -> Iterator[Mapping[str, str]]:
+    """Yield the states of items of *part* that are not *known*, some at a time, or none."""
+    for names in store.names_in(part, PARTS):
+        new = [name for name in names if name not in known]
+        known.update(new)
+        yield dict(_states(store, new, {}))
 
 
 def _states(store: PolicyStore, names: Sequence[str], listed: Mapping[str, Heading]) -> Iterator[tuple[str, str]]:

@@ -89,7 +89,7 @@ def test_where_all_is_settled_only_what_is_refused_is_looked_at_and_nothing_chan
     desk.telemetry.counts.clear()
     assert "good" not in desk.catch_up()
     assert (desk.table.live_items, desk.table.in_force, desk.notices.told) == before
-    assert "PoliciesCaughtUp" not in desk.telemetry.counts
+    assert desk.telemetry.counts == {"PoliciesNotLookedAt": 0}, "which is said, or four in a row could not be told"
 
 
 def test_over_a_day_each_policy_is_looked_at_so_that_what_was_changed_by_hand_is_mended() -> None:
@@ -138,6 +138,20 @@ def test_a_table_full_of_junk_does_not_keep_it_from_what_matters() -> None:
     desk.takes = timedelta(seconds=1)
     assert desk.catch_up()[0] == "zz-deleted"
     assert len(desk.looked_at) == LONGEST.total_seconds()
+
+
+def test_those_that_there_was_no_time_for_are_counted_and_named() -> None:
+    desk = Desk()
+    for at in range(50):
+        desk.put(f"junk-{at:02}", settle="soon")
+    desk.catch_up()
+    assert desk.telemetry.counts["PoliciesNotLookedAt"] == 0
+    desk.takes = timedelta(seconds=1)
+    looked_at = desk.catch_up()
+    assert desk.telemetry.counts["PoliciesNotLookedAt"] == 50 - len(looked_at) == 30
+    (fields,) = [fields for text, fields in desk.telemetry.remarks if "not all policies" in text]
+    left = sorted(desk.table.live_items.keys() - set(looked_at))
+    assert fields["policies"] == ", ".join(left[:10])
 
 
 def test_the_one_that_the_table_refuses_each_time_keeps_none_from_being_judged_and_is_told() -> None:
@@ -210,6 +224,7 @@ def test_however_large_the_table_what_was_ever_accepted_is_looked_at_and_the_sca
     began = desk.now
     assert desk.catch_up() == ["deleted", "edited", "refused"]
     assert desk.now - began == READ < LONGEST
+    assert desk.telemetry.counts["PoliciesNotLookedAt"] == 1, "the first part came to no end"
     assert any("not all policies" in text for text, _fields in desk.telemetry.remarks)
 
 
@@ -242,6 +257,7 @@ def test_of_more_policies_than_can_be_read_in_time_each_is_read_some_time_and_no
         desk.now = NOW.replace(minute=0) + quarter * timedelta(minutes=15)
         catch_up(desk.table, look_at, desk.telemetry, desk.clock)
     assert looked_at >= set(names)
+    assert desk.telemetry.counts["PoliciesNotLookedAt"] > 6 * CHUNK
     assert any("not all policies" in text for text, _fields in desk.telemetry.remarks)
 
 
@@ -257,6 +273,7 @@ def test_what_was_never_accepted_is_found_though_each_scan_is_cut() -> None:
         desk.now = desk.now.replace(minute=desk.now.minute // 15 * 15) + timedelta(minutes=15)
         looked_at.update(desk.catch_up())
     assert sorted(looked_at) == names
+    assert desk.telemetry.counts["PoliciesNotLookedAt"] < PARTS / 4, "a scan that goes round leaves none for good"
 
 
 def test_an_edit_that_the_streams_guard_judges_meanwhile_was_not_missed() -> None:
