@@ -18,6 +18,8 @@ class Odd:
     def answer(self, ask: Any) -> Any:  # noqa: ANN401
         if "sleep" in ask:
             time.sleep(ask["sleep"])
+        while "until" in ask and not Path(ask["until"]).exists():
+            time.sleep(0.01)
         if "raise" in ask:
             raise ValueError(ask["raise"])
         if "die" in ask:

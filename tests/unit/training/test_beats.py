@@ -147,10 +147,11 @@ def test_a_file_that_somebody_removed_is_made_anew_and_says_the_same(folder: Pat
     ask(only_file(folder), 9)
     assert save_requested() == 9
     saved(6)
-    shutil.rmtree(folder)
-    beat()  # looked at each ten seconds only
-    assert not folder.exists()
     assert beats._process.file is not None
+    beats._process.file._look_at = 2**63  # each ten seconds only: it looked just now
+    shutil.rmtree(folder)
+    beat()
+    assert not folder.exists()
     beats._process.file._look_at = 0
     beat()
     seen = look(only_file(folder))

@@ -84,7 +84,7 @@ def test_it_trains_to_the_end_and_leaves_no_beat(example: Example) -> None:
 
 
 def test_killed_between_saves_it_goes_on_from_the_newest_one(example: Example) -> None:
-    example.begin(10_000, "--step-seconds", "0.001")
+    example.begin(1_000_000, "--step-seconds", "0.001")
     example.reaches(25)
     example.kill()
     newest = example.whole()[-1]

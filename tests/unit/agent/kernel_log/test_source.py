@@ -133,6 +133,6 @@ def test_a_record_that_claims_a_thousand_faults_is_believed_a_few(station: Stati
 def test_where_a_log_is_read_from_the_first_time(station: Station, line: str, start: str, expected: int) -> None:
     station.write(line)
     with station.running(start) as spool:
-        time.sleep(0.1)
+        eventually(lambda: spool.progress("kernel_log") is not None)  # where it begins is settled
         station.write(xid(100, code=48))
         eventually(lambda: spool.waiting == expected + 1)

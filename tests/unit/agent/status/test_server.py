@@ -1,18 +1,18 @@
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from agent.status import http
+from agent.status import client, http
 from agent.status.client import ask, status
 from agent.status.http import Answer, Page, json_answer
 from agent.status.server import StatusServer, listen_tcp, listen_unix
 from policies.contract.errors import DependencyError
+from tests.tools.sources import eventually
 
 
 def broken() -> Answer:
@@ -27,6 +27,13 @@ PAGES: Mapping[str, Page] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that others load it may take a while until a thread has its turn."""
+    monkeypatch.setattr(client, "_SECONDS", 60.0)
+    monkeypatch.setattr(http.serve_one, "__defaults__", (60.0,))
+
+
 @contextmanager
 def serving(listening: socket.socket, pages: Mapping[str, Page] = PAGES) -> Iterator[StatusServer]:
     server, stop = StatusServer(listening, pages), threading.Event()
@@ -36,7 +43,7 @@ def serving(listening: socket.socket, pages: Mapping[str, Page] = PAGES) -> Iter
         yield server
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(60)
         server.close()
         assert not thread.is_alive()
 
@@ -49,7 +56,7 @@ def path(tmp_path: Path) -> Iterator[Path]:
 
 def send(path: Path, data: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(20)
+        connection.settimeout(60)
         connection.connect(str(path))
         connection.sendall(data)
         received = b""
@@ -87,13 +94,20 @@ def test_every_request_is_answered_with_what_is_wrong_with_it(path: Path, reques
 def test_one_who_never_ends_its_request_is_told_so_and_holds_up_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http.serve_one, "__defaults__", (1.0,))
+    begun: list[float] = []
+
+    def serve(connection: socket.socket, pages: Mapping[str, Page]) -> None:
+        begun.append(60.0 if begun else 1.0)  # the first is the slow one
+        http.serve_one(connection, pages, begun[-1])
+
+    monkeypatch.setattr("agent.status.server.serve_one", serve)
     path = tmp_path / "s"
     with serving(listen_unix(path)):
         slow = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        slow.settimeout(20)
+        slow.settimeout(60)
         slow.connect(str(path))
         slow.sendall(b"GET /st")
+        eventually(lambda: begun == [1.0])
         assert status(str(path)) == {"healthy": True}
         assert slow.recv(100).startswith(b"HTTP/1.1 408")
         slow.close()
@@ -105,25 +119,20 @@ def test_more_than_four_at_a_time_are_refused_and_later_ones_answered(tmp_path: 
 
     def wait() -> Answer:
         busy.append(1)
-        go_on.wait(30)
+        go_on.wait(60)
         return Answer(200, "done")
 
     with serving(listen_unix(path), {"/wait": wait, "/status": PAGES["/status"]}):
         threads = [threading.Thread(target=ask, args=(str(path), "/wait")) for _ in range(4)]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + 20
-        while len(busy) < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        eventually(lambda: len(busy) == 4)
         with pytest.raises(DependencyError, match="503"):
             status(str(path))
         go_on.set()
         for thread in threads:
-            thread.join(20)
-        deadline = time.monotonic() + 20
-        while not answers(path):
-            assert time.monotonic() < deadline
+            thread.join(60)
+        eventually(lambda: answers(path))
 
 
 def answers(path: Path) -> bool:
@@ -158,6 +167,6 @@ def test_where_no_agent_answers_it_says_what_to_do(tmp_path: Path) -> None:
 def test_a_tcp_port_answers_as_well() -> None:
     listening = listen_tcp("127.0.0.1:0")
     address = listening.getsockname()
-    with serving(listening), socket.create_connection(address, timeout=20) as connection:
+    with serving(listening), socket.create_connection(address, timeout=60) as connection:
         connection.sendall(b"GET /status HTTP/1.1\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")

@@ -23,6 +23,11 @@ def followed(spool: Spool, path: Path) -> Callable[[], bool]:
     return lambda: spool.progress(f"training_log:{path}") is not None
 
 
+def looked(spool: Spool) -> None:
+    """Wait until the source has looked for the first time: what comes now is news."""
+    eventually(lambda: spool.progress("training_log") is not None)
+
+
 def kinds(spool: Spool) -> list[str]:
     return [event["kind"] for event in waiting(spool)]
 
@@ -30,7 +35,7 @@ def kinds(spool: Spool) -> list[str]:
 def test_a_rank_s_fault_names_its_job_rank_and_step_and_blames_no_part_of_the_node(ranks: Ranks) -> None:
     ranks.job = JobRef(id="ns/run", orchestrator=Orchestrator.EKS, rank=0, step=1, checkpoint="s3://b/c")
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         ranks.write("attempt_0/rank_3.log", "Epoch 2 iteration     1200/   5000 | loss 2.3", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
         (event,) = waiting(spool)
@@ -49,7 +54,7 @@ def test_a_rank_s_fault_names_its_job_rank_and_step_and_blames_no_part_of_the_no
 
 def test_without_a_job_the_event_says_what_the_log_says(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         ranks.write("rank7.log", "step: 41  loss: 1.2", OUT_OF_MEMORY)
         eventually(lambda: spool.waiting == 1)
         (event,) = waiting(spool)
@@ -60,7 +65,7 @@ def test_without_a_job_the_event_says_what_the_log_says(ranks: Ranks) -> None:
 def test_old_logs_are_left_alone_until_somebody_writes_to_them(ranks: Ranks) -> None:
     ranks.write("old.log", OUT_OF_MEMORY)
     with ranks.running() as spool:
-        time.sleep(0.1)
+        looked(spool)
         assert spool.waiting == 0
         ranks.write("old.log", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
@@ -69,7 +74,7 @@ def test_old_logs_are_left_alone_until_somebody_writes_to_them(ranks: Ranks) -> 
 
 def test_a_restart_tells_nothing_twice_and_misses_nothing(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         ranks.write("a.log", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
     ranks.write("a.log", OUT_OF_MEMORY)  # while nobody looks
@@ -84,7 +89,7 @@ def test_a_restart_tells_nothing_twice_and_misses_nothing(ranks: Ranks) -> None:
 
 def test_a_log_that_is_rotated_is_not_read_again_under_its_new_name(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         path = ranks.write("a.log", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
         path.rename(path.with_name("a.log.1"))
@@ -93,14 +98,15 @@ def test_a_log_that_is_rotated_is_not_read_again_under_its_new_name(ranks: Ranks
         eventually(lambda: spool.waiting == 2)
         time.sleep(0.2)
         assert len(waiting(spool)) == 2
+    ranks.write("b.log", TIMEOUT)  # what is read by the same look
     with ranks.running() as spool:
-        time.sleep(0.2)
-        assert len(waiting(spool)) == 2
+        eventually(lambda: spool.waiting >= 3)
+        assert len(waiting(spool)) == 3
 
 
 def test_only_so_many_files_are_open_and_what_is_left_out_is_told(ranks: Ranks) -> None:
     with ranks.running(at_most=4) as spool:
-        time.sleep(0.05)
+        looked(spool)
         before = len([*Path("/proc/self/fd").iterdir()])
         for number in range(10):
             ranks.write(f"{number}.log", "step 1")
@@ -113,7 +119,7 @@ def test_only_so_many_files_are_open_and_what_is_left_out_is_told(ranks: Ranks) 
 
 def test_the_place_of_a_file_that_is_gone_is_forgotten(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         path = ranks.write("a.log", TIMEOUT)
         eventually(followed(spool, path))
         path.unlink()
@@ -122,7 +128,7 @@ def test_the_place_of_a_file_that_is_gone_is_forgotten(ranks: Ranks) -> None:
 
 def test_an_exit_code_after_a_stronger_word_names_it(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         ranks.write("a.log", OUT_OF_MEMORY, "Sending process 812914 closing signal SIGTERM")
         eventually(lambda: spool.waiting == 2)
         cause, ending = waiting(spool)
@@ -132,7 +138,7 @@ def test_an_exit_code_after_a_stronger_word_names_it(ranks: Ranks) -> None:
 
 def test_the_writer_of_a_file_tells_job_and_rank_when_nothing_nearer_does(ranks: Ranks) -> None:
     with ranks.running() as spool:
-        time.sleep(0.05)
+        looked(spool)
         path = ranks.write("stdout.log", "hello")
         process = ranks.proc / "4242"
         (process / "fd").mkdir(parents=True)
@@ -148,7 +154,7 @@ def test_the_writer_of_a_file_tells_job_and_rank_when_nothing_nearer_does(ranks:
 def test_what_was_rotated_away_is_no_log_of_its_own(ranks: Ranks, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("agent.training_logs.source._LOOK_SECONDS", 0.05)
     with ranks.running() as spool:
-        eventually(lambda: spool.progress("training_log") is not None)  # it has looked: what comes now is news
+        looked(spool)
         ranks.write("a.log", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
         ranks.write(name, OUT_OF_MEMORY)
@@ -162,14 +168,15 @@ def test_a_log_that_was_rotated_before_anybody_looked_is_read_all_the_same(
 ) -> None:
     monkeypatch.setattr("agent.training_logs.source._LOOK_SECONDS", 0.5)
     with ranks.running() as spool:
-        time.sleep(0.2)
+        looked(spool)
         path = ranks.write("a.log", TIMEOUT)
         path.rename(path.with_name("a.log.1"))
         ranks.write("a.log", OUT_OF_MEMORY)
         eventually(lambda: spool.waiting == 2)
         assert kinds(spool) == ["training.collective_timeout", "training.out_of_memory"]
-        time.sleep(1.2)
-        assert len(kinds(spool)) == 2
+        ranks.write("b.log", TIMEOUT)  # seen by a later look
+        eventually(lambda: spool.waiting >= 3)
+        assert len(kinds(spool)) == 3
 
 
 def test_a_log_that_cannot_be_read_stops_no_other_and_is_said_once(
@@ -184,9 +191,8 @@ def test_a_log_that_cannot_be_read_stops_no_other_and_is_said_once(
 
     monkeypatch.setattr(FileTail, "look", look)
     with ranks.running() as spool:
-        time.sleep(0.05)
-        ranks.write("barred.log", OUT_OF_MEMORY)
-        time.sleep(0.1)
+        looked(spool)
+        ranks.write("barred.log", OUT_OF_MEMORY)  # whoever finds the other has found this one
         ranks.write("a.log", TIMEOUT)
         eventually(lambda: spool.waiting == 1)
     assert [record.message for record in caplog.records] == ["training log cannot be read"]

@@ -1,4 +1,4 @@
-"""A node for operations: programs of its own first in PATH, an errand with ten seconds."""
+"""A node for operations: programs of its own first in PATH, an errand with a minute."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
 
 @pytest.fixture
 def errand() -> Callable[..., Errand]:
-    def make(seconds: float = 10.0, *, rebooted: bool = False) -> Errand:
+    def make(seconds: float = 60.0, *, rebooted: bool = False) -> Errand:
         return Errand("0f" * 16, claim(), seconds, threading.Event(), rebooted)
 
     return make

@@ -50,7 +50,7 @@ def test_very_many_gpus_take_no_longer_than_a_look_may(state: NvmlState, reader:
     began = time.monotonic()
     gpus = reader.look(closely=True).gpus
     assert len(gpus) == 64
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 COUNTERS = (3, 4, 5, 6, 12, 30, 94, 143, 230)
