@@ -13,6 +13,7 @@ from pathlib import Path
 
 from console.archive.time_scale import time_scale_of
 from console.archive.whereabouts import reader_of
+from console.asked_wrongly import AskedWronglyError
 from console.backtest.arguments import CURRENT, RECORDED
 from console.backtest.jobs import jobs_of
 from console.backtest.screen import Shown, document, print_document, print_report
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _candidate(which: str, mode: str, past: Past) -> Sequence[Head] | None:
     if mode and which in {RECORDED, CURRENT}:
-        raise BadInputError("--mode is of a folder of policies.", hint=_A_FOLDER)
+        raise AskedWronglyError("--mode is of a folder of policies.", hint=_A_FOLDER)
     if which == RECORDED:
         return None
     if which == CURRENT:

@@ -115,11 +115,12 @@ def run(args: argparse.Namespace) -> int:
             return int(import_module(ROOMS[args.action]).run(args))
         return _of_table(args)
     except RelightError as error:
-        from console.asked_wrongly import status_of
+        from console.asked_wrongly import ASKED_WRONGLY, status_of
         from console.dlq.adapters.asking import advice
 
         complain(f"{error.message} {advice(error)}".strip())
-        return status_of(error)
+        # 1 is an answer of `diff`, that they differ: of what it could not read it says nothing of the kind.
+        return ASKED_WRONGLY if args.action == "diff" else status_of(error)
 
 
 def _of_files(args: argparse.Namespace) -> int:

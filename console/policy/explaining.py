@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.asked_wrongly import AskedWronglyError
 from console.policy.facts import stated
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.screen import Wanted, print_events, print_incident, print_node
@@ -110,7 +111,8 @@ def _text(name: str) -> str:
         return read_it()
     except (OSError, UnicodeDecodeError) as error:
         told = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadInputError(f"{name}: cannot be read: {told}.", hint="Name a file, or - for standard input.") from None
+        wrong = AskedWronglyError if isinstance(error, FileNotFoundError) else BadInputError
+        raise wrong(f"{name}: cannot be read: {told}.", hint="Name a file, or - for standard input.") from None
 
 
 def _state(text: str) -> str:

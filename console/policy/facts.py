@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from console.asked_wrongly import AskedWronglyError
 from functions.ports.facts import FactKey, FactReader
 from policies.contract.envelope import NodeIdentity
-from policies.contract.errors import BadInputError
 from policies.contract.events import FaultEvent, Scalar
 from policies.facts.maintenance import MAINTENANCE, read_maintenance, why_in_maintenance
 from policies.facts.registry import DOCUMENTS, FACTS
@@ -17,7 +17,7 @@ from policies.facts.snapshot import Facts, ReadDocument, ReadFacts, StatedFacts
 
 
 def stated(texts: Iterable[str]) -> StatedFacts:
-    """Return the facts in *texts*, ``node.lemon_score=72``; BadInputError says what is none."""
+    """Return the facts in *texts*, ``node.lemon_score=72``; AskedWronglyError says what is none."""
     return StatedFacts(dict(_stated(text) for text in texts))
 
 
@@ -25,13 +25,13 @@ def _stated(text: str) -> tuple[str, Scalar]:
     member, sign, value = text.partition("=")
     fact = FACTS.get(member.strip())
     if not sign or fact is None:
-        raise BadInputError(f"there is no fact {member.strip()!r}.", hint=f"Known: {', '.join(sorted(FACTS))}.")
+        raise AskedWronglyError(f"there is no fact {member.strip()!r}.", hint=f"Known: {', '.join(sorted(FACTS))}.")
     try:
         read = json.loads(value)
     except ValueError:
         read = None
     if not isinstance(read, int | float) or not fact.holds(read):
-        raise BadInputError(f"{fact.member} is a {fact.type}, not {value!r}.", hint=f"Write {fact.member}=…")
+        raise AskedWronglyError(f"{fact.member} is a {fact.type}, not {value!r}.", hint=f"Write {fact.member}=…")
     return fact.member, read
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from console.asked_wrongly import AskedWronglyError
 from policies.contract.errors import BadInputError
 from policies.lint.lint import Written
 
@@ -15,8 +16,13 @@ NO_FILES = "there is no policy here. Name files, or a folder that holds them (*.
 def files_of(paths: Sequence[Path]) -> list[Path]:
     """Return the files that *paths* name; a folder stands for all *.yaml in it, those of folders below left out.
 
-    BadInputError when there are more than anybody's policies: reading them takes lint some ten milliseconds each.
+    AskedWronglyError when one of *paths* is not there: of what a person mistyped nothing is to be said, not even that
+    it is good. BadInputError when there are more than anybody's policies: reading them takes lint some ten milliseconds
+    each.
     """
+    for path in paths:
+        if not path.exists():
+            raise AskedWronglyError(f"{path} is not there.", hint="Name files, or a folder that holds them (*.yaml).")
     found = [file for path in paths for file in (_in(path) if path.is_dir() else [path])]
     if len(found) > MOST_FILES:
         told = f"{', '.join(map(str, paths[:3]))}: {len(found)} files, and at most {MOST_FILES} are taken."

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from console.asked_wrongly import AskedWronglyError
 from console.policy.answering import Answer
 from console.policy.complaining import FAILED
 from console.policy.edits import Editor, live_item, pushed_from, pushed_of
@@ -27,6 +28,7 @@ from policies.lint.codes import Level
 from policies.lint.lint import lint
 
 SHIPPED_SOURCE = "shipped-with-relight"
+_NOTHING = "Nothing was written."
 Gate = Callable[[Sequence[Planned]], str]
 """Sees what is about to be written; returns why it must not be, empty when it may (a back-test, say)."""
 
@@ -59,10 +61,8 @@ def push(
     clock: Callable[[], datetime],
     pause: Callable[[float], None],
 ) -> int:
-    """Do it; the result is the exit status."""
-    refused = _asked_wrongly(wish)
-    if refused:
-        return answer.failed(refused)
+    """Do it; the result is the exit status. AskedWronglyError when what was asked for cannot be meant."""
+    _see_to(wish)
     files = files_of(wish.paths)
     linted = lint(read(files))
     tell(linted, notes=False)
@@ -86,13 +86,13 @@ def push(
     return 0 if wish.dry_run else _write(policies, wish, there, planned, answer, clock=clock, pause=pause)
 
 
-def _asked_wrongly(wish: Wish) -> str:
+def _see_to(wish: Wish) -> None:
+    """Raise AskedWronglyError when its words do not go together."""
     folders = [path for path in wish.paths if path.is_dir()]
     if wish.prune and (len(wish.paths) != 1 or not folders):
-        return "--prune is for one folder, the whole of a source. Nothing was written."
+        raise AskedWronglyError("--prune is for one folder, the whole of a source.", hint=_NOTHING)
     if wish.expected is not None and len(files_of(wish.paths)) != 1:
-        return "--expect-revision is for one file. Nothing was written."
-    return ""
+        raise AskedWronglyError("--expect-revision is for one file.", hint=_NOTHING)
 
 
 def _plan(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -> list[Planned]:

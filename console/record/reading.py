@@ -10,6 +10,7 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
 from console.archive.whereabouts import last_days
+from console.asked_wrongly import AskedWronglyError
 from console.incident.finding import find_one
 from console.incident.parts import IncidentError
 from console.policy.account import Account, as_parts, in_force
@@ -147,7 +148,9 @@ def _span(archive: ArchiveReader, days: int | None) -> tuple[datetime, datetime]
 
 def _policy(sources: Sources, incident: Incident, name: str) -> Policy:
     if sources.file:
-        (mine,) = _in_files([sources.file])
+        if sources.file.is_dir():
+            raise AskedWronglyError(f"{sources.file} is a folder.", hint="Name the policy's own file in it.")
+        (mine,) = _in_files(files_of([sources.file]))
         if name not in {"", mine.name}:
             raise BadInputError(f"{sources.file} is {mine.name}, not {name}.", hint="Name its own file with --write.")
         return mine

@@ -59,7 +59,7 @@ def test_what_if_it_were_armed_is_answered(archive: Path, candidate: Path, capsy
 
 @pytest.mark.parametrize("which", ["recorded", "current"])
 def test_a_mode_is_of_a_folder(archive: Path, which: str, capsys: Printed) -> None:
-    assert backtest("--events", archive, "--policies", which, "--mode", "active") == 1
+    assert backtest("--events", archive, "--policies", which, "--mode", "active") == 2
     assert "relight policy pull --to DIR" in capsys.readouterr().err
 
 

@@ -53,12 +53,11 @@ def test_the_shipped_policies_are_good(capsys: pytest.CaptureFixture[str]) -> No
 def test_lint_says_what_is_wrong_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text((SHIPPED / f"{NAME}.yaml").read_text().replace('== "gpu.xid"', '== "gpu.xidd"'))
-    assert main(["policy", "lint", str(bad), str(tmp_path / "none.yaml")]) == 1
+    assert main(["policy", "lint", str(bad)]) == 1
     told = capsys.readouterr()
     line = 1 + next(at for at, text in enumerate(bad.read_text().splitlines()) if text.startswith("when:"))
     assert f"{bad}:{line}: L203 problem: when: 'gpu.xidd' is no event.kind. Did you mean gpu.xid" in told.err
-    assert "none.yaml: cannot be read" in told.err
-    assert "0 of 2 policies are good." in told.out
+    assert "0 of 1 policies are good." in told.out
 
 
 def test_push_writes_once_and_the_guard_does_the_rest(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from console.asked_wrongly import AskedWronglyError
 from console.policy.edits import Editor
 from console.policy.folder import SEEN
 from console.policy.planning import Planned
@@ -173,7 +174,8 @@ def test_prune_leaves_alone_what_somebody_edited_since(desk: Desk, kim: Person) 
 
 
 def test_prune_is_for_a_whole_folder(desk: Desk, kim: Person) -> None:
-    assert kim.push(paths=[kim.folder / f"{NAME}.yaml"], prune=True) == 1
+    with pytest.raises(AskedWronglyError, match="the whole of a source"):
+        kim.push(paths=[kim.folder / f"{NAME}.yaml"], prune=True)
     assert desk.table.live_items == {}
 
 

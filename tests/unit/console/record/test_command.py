@@ -168,7 +168,7 @@ def test_a_policy_that_missed_it_is_tried_with_it(
         (("ffff",), "no such incident in the last"),
         (("{id}", "--policy", "nobody"), "there is no policy 'nobody'"),
         (("{id}", "--write", "{file}", "--policy", "contained"), "is fell-off-the-bus, not contained"),
-        (("{id}", "--policies", "{file}.not"), "no policy to try"),
+        (("{id}", "--policies", "{folder}"), "no policy to try"),
     ],
 )
 def test_what_is_not_there_is_told(
@@ -181,8 +181,29 @@ def test_what_is_not_there_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("console.record.running.connect", lambda *_: account(past))
-    asked = [word.format(id=past[0].id, file=file) for word in words]
+    asked = [word.format(id=past[0].id, file=file, folder=archive) for word in words]
     assert record(*asked, "--events", archive) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--policies", "{file}.not"), "is not there"),
+        (("--write", "{folder}"), "is a folder"),
+        (("--write", "{file}.not"), "is not there"),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_asked_wrongly(
+    words: tuple[str, ...],
+    said: str,
+    archive: Path,
+    past: list[Incident],
+    file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = [word.format(file=file, folder=archive) for word in words]
+    assert record(past[0].id, *asked, "--events", archive) == 2
     assert said in capsys.readouterr().err
 
 
