@@ -1,7 +1,6 @@
 """handle-incident's executions: the twin and Step Functions keep the same promises."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from functions.twins.executions import MemoryExecutions
 from policies.contract.decisions import Answer
 from policies.contract.errors import DependencyError
 from policies.coordination.snapshot import ExecutionState
+from tests.tools.sources import eventually
 
 ROLE = "arn:aws:iam::123456789012:role/r"
 ANSWER = Answer(verdict="closed", incident="abc", attempt=1, step=1)
@@ -62,22 +62,16 @@ def step_functions_world() -> World:
     )["stateMachineArn"]
 
     def token() -> str:
-        for _ in range(100):
-            found = sqs.receive_message(QueueUrl=queue).get("Messages", [])
-            if found:
-                return str(json.loads(found[0]["Body"])["token"])
-            time.sleep(0.02)
-        raise AssertionError("nobody asked")
+        asked: list[str] = []
+
+        def heard() -> bool:
+            asked.extend(message["Body"] for message in sqs.receive_message(QueueUrl=queue).get("Messages", []))
+            return bool(asked)
+
+        eventually(heard)
+        return str(json.loads(asked[0])["token"])
 
     return World(StepFunctionsExecutions(states, machine), token)
-
-
-def eventually(executions: Executions, state: ExecutionState) -> bool:
-    for _ in range(100):
-        if executions.describe("abc", 1) is state:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_an_execution_that_nobody_started_is_absent(world: World) -> None:
@@ -108,7 +102,7 @@ def test_an_ended_execution_is_not_started_again() -> None:
         world = step_functions_world()
         world.executions.start("west", "abc", 1)
         world.executions.answer(world.token(), ANSWER)
-        assert eventually(world.executions, ExecutionState.ENDED)
+        eventually(lambda: world.executions.describe("abc", 1) is ExecutionState.ENDED)
         world.executions.start("west", "abc", 1)
         assert world.executions.describe("abc", 1) is ExecutionState.ENDED
 

@@ -9,7 +9,7 @@ from moto.server import ThreadedMotoServer
 
 from tests.integration.agent.world import World
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 90.0
 
 
 @pytest.fixture(scope="session")

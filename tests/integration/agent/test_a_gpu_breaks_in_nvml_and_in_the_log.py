@@ -45,6 +45,6 @@ def test_a_gpu_breaks_in_nvml_and_in_the_log(world: World, state: NvmlState, eve
 
     state.gpu(5, error=None)
     agent.terminate()
-    assert agent.wait(30) == 0
+    assert agent.wait(90) == 0
     assert [one.component.pci for one in told(world, "gpu.lost")] == [pci_of(5)]
     assert len(told(world, "gpu.xid")) == 2

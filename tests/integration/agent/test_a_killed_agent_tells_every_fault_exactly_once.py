@@ -25,7 +25,7 @@ def test_killed_while_reading_and_sending(world: World, eventually: Callable[[Ca
             world.break_gpus(3)
             time.sleep(chance.random() * 0.01)
         agent.kill()
-        agent.wait(10)
+        agent.wait(90)
     world.start_agent()
     eventually(lambda: len(world.seen()) >= world.written)
     seen = world.seen()
@@ -41,7 +41,7 @@ def test_killed_before_it_could_send_anything(world: World, eventually: Callable
     journal = world.folder / "spool" / "spool.journal"
     eventually(lambda: journal.exists() and journal.read_bytes().count(b'"gpu.xid"') == 5)
     agent.kill()
-    agent.wait(10)
+    agent.wait(90)
     world.make_stream()
     world.start_agent()
     eventually(lambda: len(world.seen()) == 5)

@@ -17,7 +17,7 @@ from policies.contract.errors import DependencyError
 from policies.contract.vocabulary import Kind
 from tests.integration.agent.world import World
 
-PATIENCE = 30
+PATIENCE = 90
 
 
 def eventually(condition: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the condition returns
@@ -108,7 +108,7 @@ def test_it_says_how_it_is_to_people_probes_and_systemd(node: Node, capsys: pyte
     assert main(["agent", "status", "--socket", node.socket, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["healthy"] is True
     agent.terminate()
-    assert agent.wait(15) == 0
+    assert agent.wait(90) == 0
     assert node.told(b"STOPPING=1")
     assert not Path(node.socket).exists()
     assert main(["agent", "status", "--socket", node.socket]) == 1
@@ -122,6 +122,8 @@ def test_a_file_that_changed_and_sighup_make_it_read_its_settings_again(node: No
     node.write(heartbeat_seconds=5, training_logs=[str(node.world.folder / "rank*.log")])
     eventually(lambda: node.sources().get("training_log") == "running")
     assert node.settings()["live"] == ["training_logs"]
+    # It has looked: what is written from now on is news.
+    eventually(lambda: '"training_log"' in (node.world.folder / "spool" / "spool.journal").read_text())
 
     with (node.world.folder / "rank3.log").open("a") as log:
         log.write("[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")

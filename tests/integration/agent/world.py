@@ -80,7 +80,7 @@ class World:
         for agent in self._agents:
             if agent.poll() is None:
                 agent.kill()
-            agent.wait(10)
+            agent.wait(90)
 
     def said(self) -> list[dict[str, object]]:
         """What the agents wrote to stderr: every line is JSON."""

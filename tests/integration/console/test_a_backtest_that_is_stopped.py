@@ -70,7 +70,7 @@ def test_nothing_is_left(told: signal.Signals, archive: Path, eventually: Callab
             os.killpg(asked.pid, told)  # as a terminal sends it: to all of them
         else:
             asked.kill()
-        _, errors = asked.communicate(timeout=60)
+        _, errors = asked.communicate(timeout=120)
         os.close(end)
     assert "Traceback" not in errors
     assert asked.returncode == (STOPPED if told is signal.SIGINT else -signal.SIGKILL), errors

@@ -61,7 +61,7 @@ def test_one_document_or_none(
     folder = tmp_path / "policies"
     folder.mkdir()
     (folder / f"{NAME}.yaml").write_text((SHIPPED / f"{NAME}.yaml").read_text())
-    assert relight("policy", "push", str(folder), "--source", "machines", "--wait", "60")[0] == 0
+    assert relight("policy", "push", str(folder), "--source", "machines", "--wait", "180")[0] == 0
     places = {"FOLDER": str(folder), "FILE": str(folder / f"{NAME}.yaml"), "PAST": str(tmp_path / "past")}
     for words in ANSWERED:
         status, shown = relight(*(places.get(word, word) for word in words), "--json")

@@ -32,8 +32,8 @@ class Told:
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("demo")
     report, archive = folder / "demo.json", folder / "archive"
-    command = [*RELIGHT, "demo", "--json", "--report", str(report), "--archive", str(archive)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    command = [*RELIGHT, "demo", "--json", "--report", str(report), "--archive", str(archive), "--deadline", "500"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert report.exists(), run.stdout + run.stderr
     return Told(run.returncode, lines, json.loads(report.read_text()), run.stderr, archive)
@@ -49,7 +49,7 @@ def test_every_stage_is_told_once_and_in_order(told: Told) -> None:
     assert [stage["name"] for stage in told.report["stages"]] == list(STAGES)
     seconds = [stage["seconds"] for stage in told.report["stages"]]
     assert 0 <= seconds[0] < 1
-    assert seconds[-1] < 120
+    assert seconds[0] < seconds[-1] < 500
     assert {stage["name"] for stage in told.of("stage")} >= set(STAGES)
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_lost_nothing_is_done_twice_and_somebody_is_told(told: Told) 
 
 def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
     command = [*RELIGHT, "policy", "backtest", "--events", str(told.archive), "--all", "--json"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
     answer = json.loads(run.stdout)
     assert {matter["difference"] for matter in answer["matters"]} == {"same"}
     acted = [matter["after"] for matter in answer["matters"] if matter["after"]["acts"]]
@@ -94,7 +94,7 @@ def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
 def test_its_incident_is_recorded_from_the_archive_as_an_example_without_names(told: Told) -> None:
     incident = told.report["incident_id"]
     command = [*RELIGHT, "policy", "record", incident[:12], "--events", str(told.archive), "--json"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
     answer = json.loads(run.stdout)
     assert (answer["incident"], answer["policy"], answer["from"]) == (incident, told.report["policy"], "archive")
     assert (answer["passes"], answer["as_it_was"], answer["unreadable_lines"]) == (True, True, 0)

@@ -47,7 +47,7 @@ def test_ctrl_c_ends_it_cleanly(moment: str, tmp_path: Path) -> None:
             break
     threading.Event().wait(0.3)
     os.killpg(demo.pid, signal.SIGINT)
-    _, errors = demo.communicate(timeout=30)
+    _, errors = demo.communicate(timeout=120)
     assert demo.returncode == INTERRUPTED, errors
     assert "Traceback" not in errors
     assert processes_of(demo.pid) == []

@@ -33,8 +33,8 @@ class Told:
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
     report = tmp_path_factory.mktemp("demo") / "demo.json"
     command = [sys.executable, "-m", "console.main", "demo", "--fault", request.param]
-    command += ["--json", "--deadline", "300", "--report", str(report)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=360, check=False)
+    command += ["--json", "--deadline", "500", "--report", str(report)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert report.exists(), run.stdout + run.stderr
     return Told(request.param, run.returncode, lines, json.loads(report.read_text()))

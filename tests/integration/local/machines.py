@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.integration.local.stacks import Stack, arn, eventually, function, role
+from tests.integration.local.stacks import PATIENCE_SECONDS, Stack, arn, eventually, function, received, role
 
 DONE = {"Type": "Succeed"}
 
@@ -53,7 +53,7 @@ def start(stack: Stack, value: Any = None, name: str | None = None) -> str:
     return str(answer["executionArn"])
 
 
-def ended(stack: Stack, execution: str, within: float = 10) -> dict[str, Any]:
+def ended(stack: Stack, execution: str, within: float = PATIENCE_SECONDS) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         found: dict[str, Any] = stack.client("stepfunctions").describe_execution(executionArn=execution)
         return None if found["status"] == "RUNNING" else found
@@ -70,8 +70,7 @@ def output(stack: Stack, value: Any = None) -> Any:
 
 
 def message(stack: Stack) -> Any:
-    messages = stack.client("sqs").receive_message(QueueUrl=stack.outputs["Queue"], WaitTimeSeconds=10)["Messages"]
-    return json.loads(messages[0]["Body"])
+    return json.loads(received(stack)[0]["Body"])
 
 
 def invoke(**more: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from local.aws.deploy import deploy
 from local.aws.server import EmbeddedAws
 
+PATIENCE_SECONDS = 60.0  # on a machine that others load, a worker may take many of them to begin
 HANDLERS = Path(__file__).resolve().parents[2] / "data/local/handlers"
 _numbers = itertools.count(1)
 
@@ -57,7 +58,7 @@ def role(*statements: Mapping[str, Any], service: str = "lambda") -> dict[str, A
     }
 
 
-def function(handler: str, out: Path, *, timeout: int = 5, **more: Any) -> dict[str, Any]:
+def function(handler: str, out: Path, *, timeout: int = 60, **more: Any) -> dict[str, Any]:
     """A function of tests/data/local/handlers under the role with the logical id `Role`."""
     environment = {"OUT_FILE": str(out), **more.pop("environment", {})}
     return {
@@ -118,10 +119,21 @@ def launch(aws: EmbeddedAws, folder: Path, resources: Resources, outputs: Mappin
     return Stack(aws, name, values, folder / "out.jsonl")
 
 
-def eventually(look: Callable[[], T], *, within: float = 10.0) -> T:
+def eventually(look: Callable[[], T], *, within: float = PATIENCE_SECONDS) -> T:
     """What `look` says as soon as it is true; fails with its last word."""
     deadline = time.monotonic() + within
     while not (value := look()):
         assert time.monotonic() < deadline, f"not within {within} s; last: {value!r}"
         time.sleep(0.01)
     return value
+
+
+def received(stack: Stack, queue: str = "Queue", **more: Any) -> list[dict[str, Any]]:
+    """The next messages of a queue, as soon as there are any."""
+    sqs, url = stack.client("sqs"), stack.outputs[queue]
+
+    def look() -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=10, **more).get("Messages")
+        return messages
+
+    return eventually(look)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from local.aws.errors import DeployError
-from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, role
+from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, received, role
 
 Launched = Callable[[Resources], Stack]
 
@@ -39,22 +39,12 @@ def _put(stack: Stack, detail: dict[str, Any], source: str = "relight", bus: str
     return answer
 
 
-def _receive(stack: Stack, queue: str = "Queue", wait: int = 10) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = (
-        stack.client("sqs")
-        .receive_message(
-            QueueUrl=stack.outputs[queue],
-            WaitTimeSeconds=wait,
-            MessageAttributeNames=["All"],
-            MessageSystemAttributeNames=["All"],
-        )
-        .get("Messages", [])
-    )
-    return messages
+def _receive(stack: Stack, queue: str = "Queue") -> list[dict[str, Any]]:
+    return received(stack, queue, MessageAttributeNames=["All"], MessageSystemAttributeNames=["All"])
 
 
-def _bodies(stack: Stack, queue: str = "Queue", wait: int = 10) -> list[Any]:
-    return [json.loads(message["Body"]) for message in _receive(stack, queue, wait)]
+def _bodies(stack: Stack, queue: str = "Queue") -> list[Any]:
+    return [json.loads(message["Body"]) for message in _receive(stack, queue)]
 
 
 def test_a_matching_event_reaches_its_queue_as_aws_shapes_it(launched: Launched) -> None:

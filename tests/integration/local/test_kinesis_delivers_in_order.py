@@ -1,6 +1,7 @@
 """Kinesis to Lambda: order, bisecting, partial failures, retries, age, and where given-up records go."""
 
 import functools
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from local.aws.server import EmbeddedAws
-from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, launch, mapping, role
+from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, launch, mapping, received, role
 
 Launched = Callable[[Resources], Stack]
 
@@ -39,13 +40,15 @@ def test_a_put_reaches_the_function_within_twenty_milliseconds_when_idle(launche
     stack = launched(_resources(out))
     _put(stack, [{"id": 0}])  # the first one starts the worker
     eventually(stack.notes)
-    delays = []
-    for number in range(1, 6):
+    numbers = itertools.count(1)
+
+    def delay() -> float:
+        number = next(numbers)
         _put(stack, [{"id": number}])
         note = eventually(functools.partial(_notes_of, stack, number))[0]
-        arrived = note["event"]["Records"][0]["kinesis"]["approximateArrivalTimestamp"]
-        delays.append(note["at"] - arrived)
-    assert min(delays) < 0.02
+        return float(note["at"] - note["event"]["Records"][0]["kinesis"]["approximateArrivalTimestamp"])
+
+    eventually(lambda: delay() < 0.02)  # by then one of them was alone with the machine
 
 
 def test_a_record_looks_as_lambda_shows_it(launched: Launched, out: Path) -> None:
@@ -86,7 +89,7 @@ def test_many_writers_at_once_lose_nothing(launched: Launched, out: Path) -> Non
 
 
 def test_a_window_gathers_records_into_one_batch(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, MaximumBatchingWindowInSeconds=100, BatchSize=3))
+    stack = launched(_resources(out, MaximumBatchingWindowInSeconds=300, BatchSize=3))
     for number in range(3):
         _put(stack, [{"id": number}])
     eventually(lambda: stack.batches() == [[0, 1, 2]])
@@ -105,9 +108,13 @@ def test_a_failing_batch_blocks_its_shard_until_it_goes_through(launched: Launch
 
 
 def test_bisecting_isolates_the_poisoned_record_and_the_rest_goes_on(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, BisectBatchOnFunctionError=True, MaximumRetryAttempts=1))
+    gathers: dict[str, Any] = {
+        "MaximumBatchingWindowInSeconds": 300,
+        "BatchSize": 4,
+    }  # four that were put together come together
+    stack = launched(_resources(out, BisectBatchOnFunctionError=True, MaximumRetryAttempts=1, **gathers))
     _put(stack, [{"id": number, "poison": number == 2} for number in range(4)])
-    _put(stack, [{"id": 9}])
+    _put(stack, [{"id": number} for number in range(6, 10)])
     eventually(lambda: 9 in stack.ids())
     assert stack.batches().count([2]) == 2  # alone: tried once and retried once
     assert [0, 1] in stack.batches()
@@ -115,7 +122,7 @@ def test_bisecting_isolates_the_poisoned_record_and_the_rest_goes_on(launched: L
 
 
 def test_after_a_partial_failure_everything_from_the_lowest_one_on_runs_again(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, report=True, MaximumBatchingWindowInSeconds=100, BatchSize=4))
+    stack = launched(_resources(out, report=True, MaximumBatchingWindowInSeconds=300, BatchSize=4))
     _put(stack, [{"id": 0}, {"id": 1, "fail_times": 1}, {"id": 2}, {"id": 3}])
     eventually(lambda: stack.batches() == [[0, 1, 2, 3], [1, 2, 3]])
 
@@ -126,7 +133,7 @@ def test_given_up_records_leave_pointers_in_the_queue(launched: Launched, out: P
     stack = launched({**resources, "Rejects": {"Type": "AWS::SQS::Queue"}})
     _put(stack, [{"id": 1, "poison": True}, {"id": 2}])
     eventually(lambda: 2 in stack.ids())
-    message = stack.client("sqs").receive_message(QueueUrl=stack.outputs["Rejects"], WaitTimeSeconds=5)["Messages"][0]
+    message = received(stack, "Rejects")[0]
     record = json.loads(message["Body"])
     assert record["requestContext"]["condition"] == "RetryAttemptsExhausted"
     assert record["requestContext"]["approximateInvokeCount"] == 2
@@ -154,7 +161,7 @@ def test_a_record_that_is_too_old_is_given_up_untried_when_its_turn_comes(launch
     resources["Mapping"]["Properties"]["MaximumRecordAgeInSeconds"] = 1
     stack = launched({**resources, "Rejects": {"Type": "AWS::SQS::Queue"}})
     _put(stack, [{"id": 1, "poison": True}])
-    message = stack.client("sqs").receive_message(QueueUrl=stack.outputs["Rejects"], WaitTimeSeconds=10)["Messages"][0]
+    message = received(stack, "Rejects")[0]
     assert json.loads(message["Body"])["requestContext"]["condition"] == "RecordAgeExceeded"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from local.aws.principals import principal_of
-from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, role
+from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, received, role
 
 Launched = Callable[[Resources], Stack]
 
@@ -25,6 +25,10 @@ def _invoke_later(stack: Stack, **event: Any) -> int:
         FunctionName=stack.outputs["Function"], InvocationType="Event", Payload=json.dumps(event)
     )
     return int(answer["StatusCode"])
+
+
+def _limit(stack: Stack, seconds: int) -> None:
+    stack.client("lambda").update_function_configuration(FunctionName=stack.outputs["Function"], Timeout=seconds)
 
 
 def test_a_function_has_its_own_environment_and_nothing_of_ours(launched: Launched, out: Path) -> None:
@@ -53,9 +57,11 @@ def test_an_exception_is_a_payload_with_type_message_and_trace(launched: Launche
 
 
 def test_a_function_that_takes_too_long_is_killed(launched: Launched, out: Path) -> None:
-    stack = launched(_resources(out, timeout=1))
+    stack = launched(_resources(out))
     first = _invoke(stack)[1]["pid"]
+    _limit(stack, 1)
     kind, payload = _invoke(stack, sleep=20)
+    _limit(stack, 60)
     assert kind == "Unhandled"
     assert payload["errorType"] == "Sandbox.Timedout"
     assert "Task timed out after 1.00 seconds" in payload["errorMessage"]
@@ -91,9 +97,7 @@ def test_an_event_invocation_answers_at_once_and_is_tried_three_times(launched: 
         {**_resources(out, DeadLetterConfig={"TargetArn": arn("Dead")}), "Dead": {"Type": "AWS::SQS::Queue"}}
     )
     assert _invoke_later(stack, **{"raise": "always"}) == 202
-    message = stack.client("sqs").receive_message(
-        QueueUrl=stack.outputs["Dead"], WaitTimeSeconds=10, MessageAttributeNames=["All"]
-    )["Messages"][0]
+    message = received(stack, "Dead", MessageAttributeNames=["All"])[0]
     assert json.loads(message["Body"]) == {"raise": "always"}
     assert message["MessageAttributes"]["ErrorMessage"]["StringValue"] == "always"
     assert len(stack.notes()) == 3
@@ -111,7 +115,7 @@ def test_a_failure_destination_gets_the_invocation_record(launched: Launched, ou
     }
     stack = launched({**_resources(out), "Failures": {"Type": "AWS::SQS::Queue"}, "Config": config})
     _invoke_later(stack, **{"raise": "once"})
-    message = stack.client("sqs").receive_message(QueueUrl=stack.outputs["Failures"], WaitTimeSeconds=10)["Messages"][0]
+    message = received(stack, "Failures")[0]
     record = json.loads(message["Body"])
     assert record["requestContext"]["condition"] == "RetriesExhausted"
     assert record["requestContext"]["approximateInvokeCount"] == 1

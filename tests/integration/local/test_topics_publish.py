@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, role
+from tests.integration.local.stacks import Resources, Stack, arn, eventually, function, received, role
 
 Launched = Callable[[Resources], Stack]
 _TOPIC = {"Topic": {"Type": "AWS::SNS::Topic"}}
@@ -24,10 +24,7 @@ def _publish(stack: Stack, message: str, **attributes: str) -> None:
 
 
 def _receive(stack: Stack, queue: str) -> list[str]:
-    answer = stack.client("sqs").receive_message(
-        QueueUrl=stack.outputs[queue], WaitTimeSeconds=2, MaxNumberOfMessages=10
-    )
-    return [message["Body"] for message in answer.get("Messages", [])]
+    return [message["Body"] for message in received(stack, queue, MaxNumberOfMessages=10)]
 
 
 def test_queues_get_envelopes_or_raw_messages_as_they_ask(launched: Launched) -> None:

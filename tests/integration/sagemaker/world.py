@@ -28,7 +28,7 @@ SETTINGS = ROOT / "tests" / "data" / "deployments" / "sagemaker.toml"
 CLUSTER, BUCKET = "jobs", "jobs-checkpoints"
 RANKS = range(4)
 TIME_SCALE = 0.05
-SECONDS = 60.0
+SECONDS = 180.0
 XID_79 = "xid-79-fell-off-the-bus"
 # What SageMaker says while it repairs, and what a job ends with that it could not (developer guide, "Cluster repairs
 # for GPU errors"; the text of InternalServerError as in public reports).

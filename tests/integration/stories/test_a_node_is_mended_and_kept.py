@@ -127,11 +127,11 @@ def test_the_process_that_touched_broken_memory_is_ended_and_nothing_else(cluste
     machine.kernel_log.write(f"NVRM: Xid (PCI:{pci_of(GPU)}): 94, {who}, Contained: SM (0x1). RST: No, D-RST: No")
     incident = closed(story, XID_94)
     assert (incident.outcome, incident.turn) == ("recovered", 0)
-    assert rank.process.wait(5) == -signal.SIGTERM
+    assert rank.process.wait(60) == -signal.SIGTERM
     assert done(story) == Acts(endings=0, suspensions=0, resumptions=0)
     alive = [cluster.ranks.of_node(name) for name in others]
     assert [one for one in alive if one is None or one.process.poll() is not None] == []
     starts = len(cluster.training.record.starts)
     cluster.kubernetes.kubelets.fail(cluster.site.namespace, rank.member.name, 143)  # the container ends with it
-    story.wait(lambda: len(cluster.training.record.starts) > starts, "its launcher did not start the job again", 60)
+    story.wait(lambda: len(cluster.training.record.starts) > starts, "its launcher did not start the job again")
     story.nothing_given_up()

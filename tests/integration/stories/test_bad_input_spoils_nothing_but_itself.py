@@ -15,7 +15,6 @@ NO_VERDICT = {"M": {"status": {"S": "none yet"}}}
 KEY = "bad-input"
 LARGEST = (1 << 20) - len(KEY)  # Kinesis takes a record of 1 MiB, its partition key counted in
 FIVE_MB = 5_000_000
-REDELIVERED = 30.0  # seconds until a message that was given back comes again
 
 
 def test_bad_records_lie_in_the_rejects_store_and_their_neighbours_go_through(
@@ -80,7 +79,7 @@ def test_a_decision_nobody_can_read_is_refused_at_once_and_holds_nobody_of_its_c
     sqs, group = cluster.aws.client("sqs"), cluster.site.cluster
     queue = cluster.outputs["DecisionsQueueUrl"]
     sqs.send_message(QueueUrl=queue, MessageBody="{", MessageGroupId=group, MessageDeduplicationId="poison")
-    story.wait(lambda: dead_letters(cluster), "the poison did not come to rest", seconds=REDELIVERED / 2)
+    story.wait(lambda: dead_letters(cluster), "the poison did not come to rest")
     ((name, count),) = dead_letters(cluster).items()
     url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
     (dead,) = sqs.receive_message(QueueUrl=url, MessageAttributeNames=["All"])["Messages"]

@@ -44,9 +44,7 @@ def test_nothing_is_dropped_and_nothing_counts_twice(cluster: LocalCluster, stor
     assert counted(story) == []
 
     cluster.aws.clear_faults()
-    story.wait(
-        lambda: len(spool_of(machine).waiting) == 0, "Kinesis takes again and the warning still waits", seconds=30
-    )
+    story.wait(lambda: len(spool_of(machine).waiting) == 0, "Kinesis takes again and the warning still waits")
     story.nothing_lost()
     assert counted(story) == [], "two errors, one of them sent twice, are two"
 
@@ -72,11 +70,11 @@ def test_the_archive_has_every_record_of_both_lanes_once_though_its_writer_dies(
 ) -> None:
     writer, archive = role_of(cluster, "archive"), StackArchive(cluster)
     cluster.aws.kill_caller_next("s3", "PutObject", "after", principal=writer)
-    story.wait(lambda: not cluster.aws.pending_faults(), "the archive's writer did not die", seconds=30)
+    story.wait(lambda: not cluster.aws.pending_faults(), "the archive's writer did not die")
     cluster.aws.fail_next("s3", "PutObject", "AccessDenied", 2, principal=writer)
-    story.wait(lambda: not cluster.aws.pending_faults(), "S3 did not refuse", seconds=30)
+    story.wait(lambda: not cluster.aws.pending_faults(), "S3 did not refuse")
     put = on_the_stream(cluster)
-    story.wait(lambda: put.keys() <= {one.id for one in archive.records()}, "a record is not archived", seconds=30)
+    story.wait(lambda: put.keys() <= {one.id for one in archive.records()}, "a record is not archived")
     archived = archive.records()
     assert (archive.told.wrong, set(Counter(one.id for one in archived).values())) == (0, {1})
     assert {one.id: one.body for one in archived if one.id in put} == put
@@ -98,7 +96,6 @@ def test_the_archive_has_the_last_version_of_all_that_was_done_and_of_every_poli
             {one.id for one in archive.incidents()} >= {f"{it['id']}:{it['version']:08d}" for it in incidents.values()}
         ),
         "the last version of an incident is not archived",
-        seconds=30,
     )
     told = archive.incidents()
     last = {one.document["id"]: one.document for one in told if one.what == "incident"}
