@@ -16,10 +16,10 @@ from console.policy.diffing import Change, changes
 from console.policy.edits import SOURCE, pushed_of
 from console.policy.files import files_of
 from console.policy.folder import sheets_of
-from console.policy.past import document_of
+from console.policy.past import document_of, in_force_of
 from console.policy.planning import fields_of
 from console.saying import say
-from functions.ports.policies import Head, PolicyEditor
+from functions.ports.policies import PolicyEditor
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
@@ -135,11 +135,6 @@ def _of_revisions(policies: PolicyEditor, name: str, revisions: str) -> Differen
     second = policies.revision(name, int(asked[2])) if asked[2] else head
     if first is None or second is None:
         raise AskedWronglyError(f"there is no such revision of {name}: `relight policy history {name}`.")
-    found = changes(_of_head(first), _of_head(second))
+    found = changes(in_force_of(first), in_force_of(second))
     told = f"revision {first.revision} to {second.revision}"
     return Difference(name, "changed" if found else "same", found, told)
-
-
-def _of_head(head: Head) -> dict[str, Any]:
-    """Return what a revision says; one that a deletion made is off whatever its document says."""
-    return {**document_of(head), "mode": head.mode.value}

@@ -11,11 +11,12 @@ from console.policy.complaining import complain
 from console.policy.counting import HEADING
 from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
-from console.policy.past import document_of
+from console.policy.past import brought_back, in_force_of
+from console.policy.standing_still import nothing_acts, stopped
 from console.policy.yaml_writing import as_yaml
 from console.saying import say
 from functions.ports.policies import Edit, Head
-from policies.coordination.switches import EVERYTHING, SelfShadow, stop_of
+from policies.coordination.switches import EVERYTHING, SelfShadow
 
 if TYPE_CHECKING:
     from console.policy.counting import Counted
@@ -49,7 +50,7 @@ def list_table(
 
     *counter* knows the last.
     """
-    stop = stop_of(policies.live(EVERYTHING))
+    stop = stopped(policies)
     in_force = {heading.name: heading for heading in policies.headings()}
     names = sorted({*policies.names(), *in_force} - {EVERYTHING})
     shadows = {name: shadow.told for name, shadow in policies.self_shadows.all().items()}
@@ -62,7 +63,7 @@ def list_table(
         as_document(rows, stopped=stop, **({"runs": known.all_misses()} if known else {}))
         return 0
     if stop:
-        say(f"NOTHING ACTS: {stop}. `relight policy start` ends that.")
+        say(nothing_acts(stop))
     known = counter(names) if counter else None
     shown = known is not None and not known.without
     if shown and names:
@@ -90,18 +91,22 @@ def _row(policies: "DynamoPolicies", name: str) -> dict[str, Any]:
 
 def show(policies: "DynamoPolicies", name: str, *, as_json: bool) -> int:
     """Print one policy as it is in force, and what is wrong with its last edit."""
-    head, verdict = policies.head(name), _verdict(policies, name)
-    if head is None and policies.live(name) is None:
+    head, live = policies.head(name), policies.live(name)
+    verdict = _verdict_on(policies, live)
+    if head is None and live is None:
         return complain(f"there is no policy {name}; `relight policy list` names them.")
     shadow = policies.self_shadows.find(name)
     shadow = shadow if shadow and shadow.lifted_at is None else None
     if as_json:
         print(json.dumps(_shown(name, head, verdict, shadow), ensure_ascii=False, indent=1, default=int))
         return 0
+    stop = stopped(policies)
+    if stop:
+        say(f"# {nothing_acts(stop)}")
     if head is not None:
         say(f"# revision {head.revision}, {head.mode}{_by(head.edit)}")
-        print(as_yaml(document_of(head)), end="")
-    say(f"# the item: {_status(verdict)}")
+        print(as_yaml(in_force_of(head)), end="")
+    say(f"# the item: {_status(verdict)}{f': {brought_back(name)}' if live is None else ''}")
     if shadow:
         say(
             f"# it put itself in shadow: {shadow.told} (incident {shadow.incident});"
@@ -118,7 +123,7 @@ def _shown(
     in_force = None
     if head is not None:
         edit = {"by": head.edit.by, "accepted_at": head.edit.accepted_at or None, "reason": head.edit.reason}
-        in_force = {"revision": head.revision, "mode": head.mode.value, **edit, "document": document_of(head)}
+        in_force = {"revision": head.revision, "mode": head.mode.value, **edit, "document": in_force_of(head)}
     item = {"status": _status(verdict), "problems": (verdict or {}).get("problems", [])}
     return {"name": name, "in_force": in_force, "item": item, "self_shadow": shadow.told if shadow else None}
 
@@ -130,7 +135,10 @@ def _by(edit: Edit) -> str:
 
 
 def _verdict(policies: "DynamoPolicies", name: str) -> Mapping[str, Any] | None:
-    live = policies.live(name)
+    return _verdict_on(policies, policies.live(name))
+
+
+def _verdict_on(policies: "DynamoPolicies", live: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return {"status": "deleted"} if live is None else policies.verdict(live)
 
 

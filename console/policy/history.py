@@ -5,7 +5,7 @@ from typing import Any
 
 from console.policy.complaining import complain
 from console.policy.diffing import in_brief
-from console.policy.past import Past, document_of, past_of
+from console.policy.past import Past, in_force_of, past_of
 from console.policy.seen_by_aws import Seen, named
 from console.policy.yaml_writing import as_yaml
 from console.saying import say
@@ -44,10 +44,10 @@ def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bo
     (past,) = found
     whose = Seen(revisions, policies.calls_of(name)).whose(past)
     if as_json:
-        print(json.dumps({**_document(past, whose), "document": document_of(past.head)}, ensure_ascii=False, indent=1))
+        print(json.dumps({**_document(past, whose), "document": in_force_of(past.head)}, ensure_ascii=False, indent=1))
         return 0
     say(f"# {_line(past, whose)}")
-    print(as_yaml(document_of(past.head)), end="")
+    print(as_yaml(in_force_of(past.head)), end="")
     return 0
 
 

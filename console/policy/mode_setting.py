@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from console.policy.answering import Answer
 from console.policy.edits import Editor, live_item, pushed_of
+from console.policy.past import brought_back
+from console.policy.standing_still import nothing_acts, stopped
 from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
 from console.saying import say
+from functions.ports.policies import Head
+from policies.contract.vocabulary import PolicyMode
 
 if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
@@ -43,7 +47,7 @@ def set_mode(
     """Do it; the result is the exit status. RelightError when the table cannot be written."""
     live = policies.live(wish.name)
     if live is None:
-        return answer.failed(f"there is no policy {wish.name}; `relight policy list` names them.")
+        return _without_item(policies.head(wish.name), wish, answer)
     answer.of(wish.name, mode=wish.mode)
     if live.get("mode") != wish.mode:
         editor = Editor(wish.by, clock(), wish.reason)
@@ -59,6 +63,9 @@ def set_mode(
         return answer.failed(f"{told} {_why(verdict)}")
     shadow = policies.self_shadows.lift(wish.name, wish.by, clock(), wish.reason)
     say(f"{wish.name}: {wish.mode}, revision {verdict['revision']}.")
+    stop = stopped(policies) if wish.mode == PolicyMode.ACTIVE else ""
+    if stop:
+        say(answer.leave(nothing_acts(stop)))
     if verdict["status"] != "accepted":
         say(answer.leave(f"The rest of its item stays refused; what was accepted last goes on. {_why(verdict)}"))
         back = f"relight policy rollback {wish.name} --to {verdict['revision']}"
@@ -67,6 +74,19 @@ def set_mode(
         answer.of(wish.name, ended_shadow=shadow.told)
         say(f"It had put itself in shadow: {shadow.told}. That is over; what it did before counts no more.")
     return 0
+
+
+def _without_item(head: Head | None, wish: Wish, answer: Answer) -> int:
+    """Answer for a policy that nobody knows, or whose item was deleted: then it is off, and there is none to edit."""
+    if head is None:
+        return answer.failed(f"there is no policy {wish.name}; `relight policy list` names them.")
+    answer.of(wish.name, mode=wish.mode)
+    if wish.mode == PolicyMode.OFF and head.mode is PolicyMode.OFF:
+        say(f"{wish.name}: off, revision {head.revision}: its item was deleted. {brought_back(wish.name)}")
+        return 0
+    if head.mode is not PolicyMode.OFF:
+        return answer.failed(f"the item of {wish.name} was deleted, and that is not judged yet: `log Guard`.")
+    return answer.failed(f"the item of {wish.name} was deleted, which turned it off. {brought_back(wish.name)}")
 
 
 def _why(verdict: Mapping[str, Any]) -> str:

@@ -72,6 +72,16 @@ def document_of(head: Head) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
+def in_force_of(head: Head) -> dict[str, Any]:
+    """Return what *head* does when it is in force; one that a deletion made is off, whatever its document says."""
+    return {**document_of(head), "mode": head.mode.value}
+
+
+def brought_back(name: str) -> str:
+    """Return how *name* is had again after its item was deleted: every other command needs an item."""
+    return f"`relight policy rollback {name}` brings it back."
+
+
 def before(head: Head, revisions: Sequence[Head]) -> Head | None:
     """Return what to go back to from *head*: the newest revision before it, or before what it restored, that differs.
 

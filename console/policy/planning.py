@@ -11,6 +11,7 @@ from typing import Any
 
 from console.policy.diffing import MISSING, Change, changes
 from console.policy.edits import SOURCE, changed_since_push, pushed_of
+from console.policy.past import brought_back
 from functions.ports.policies import DELETED, UNKNOWN, Head
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import NotPlainError, fingerprint, operators_fields
@@ -74,7 +75,7 @@ def plan(
     if live is not None and fingerprint(live) == fingerprint(document):
         return Planned(name, Doing.SAME, document, live, head)
     found = tuple(changes(fields_of(live), operators_fields(document))) if live is not None else ()
-    why = "" if rules.force else _conflict(live, head, seen, rules)
+    why = "" if rules.force else _conflict(name, live, head, seen, rules)
     doing = Doing.CONFLICT if why else Doing.CHANGED if live is not None else Doing.NEW
     return Planned(name, doing, document, live, head, found, why)
 
@@ -122,14 +123,15 @@ def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"item": "holds what no policy can"}
 
 
-def _conflict(live: Mapping[str, Any] | None, head: Head | None, seen: str | None, rules: Rules) -> str:
+def _conflict(name: str, live: Mapping[str, Any] | None, head: Head | None, seen: str | None, rules: Rules) -> str:
     """Return why the push must not go on, empty when it may."""
     if rules.expected is not None:
         there = head.revision if head else 0
         as_expected = there == rules.expected and (live is None or (head and fingerprint(live) == head.hash))
         return "" if as_expected else f"revision {there} is in force{_who(live, head)}, not {rules.expected}."
     if live is None:
-        return "its item was deleted in the table." if head and head.hash.startswith(DELETED) else ""
+        deleted = head is not None and head.hash.startswith(DELETED)
+        return f"its item was deleted in the table. Remove its file here, or {brought_back(name)}" if deleted else ""
     if fingerprint(live) == seen:
         return ""
     if pushed_of(live).get(SOURCE) in rules.trusted and not changed_since_push(live):

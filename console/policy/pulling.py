@@ -13,8 +13,9 @@ from console.policy.answering import Answer
 from console.policy.diffing import changes
 from console.policy.files import files_of, write_whole
 from console.policy.folder import Sheet, note, seen_by, sheets_of
+from console.policy.past import brought_back
 from console.policy.yaml_writing import as_yaml, patched
-from functions.ports.policies import PolicyEditor
+from functions.ports.policies import Head, PolicyEditor
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 from policies.loader import load_document
@@ -47,7 +48,10 @@ def pull(policies: PolicyEditor, wish: Wish, answer: Answer) -> int:
     status = 0
     for name in names:
         live, sheet = policies.live(name), sheets.get(name)
-        refused = _refuse(live, sheet, seen.policies.get(name), wish)
+        if live is None:
+            refused = _without_item(name, policies.head(name))
+        else:
+            refused = _refuse(live, sheet, seen.policies.get(name), wish)
         text = _text(live, sheet) if live is not None and not refused else ""
         if len(text.encode()) > LARGEST_BYTES:
             refused = (
@@ -71,10 +75,14 @@ def pull(policies: PolicyEditor, wish: Wish, answer: Answer) -> int:
     return status
 
 
-def _refuse(live: Mapping[str, Any] | None, sheet: Sheet | None, seen: str | None, wish: Wish) -> str:
-    """Return why nothing is written for this policy, empty when it may be."""
-    if live is None:
+def _without_item(name: str, head: Head | None) -> str:
+    if head is None:
         return "there is no such item in the table; `relight policy list` names them."
+    return f"its item was deleted. {brought_back(name)}"
+
+
+def _refuse(live: Mapping[str, Any], sheet: Sheet | None, seen: str | None, wish: Wish) -> str:
+    """Return why nothing is written for this policy, empty when it may be."""
     if not isinstance(load_document(live), Policy):
         return f"its item holds an edit that was refused; mend it there: `relight policy show {live['name']}`."
     there = _file(wish, str(live["name"]))

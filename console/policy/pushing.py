@@ -75,9 +75,10 @@ def push(
     _show(planned, wish, answer)
     conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
     if conflicts:
+        edited = any(each.live is not None for each in conflicts)  # a deletion is nothing that could be pulled
+        pull = "`relight policy pull` brings the table's into the folder; " if edited else ""
         return answer.failed(
-            f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. `relight policy pull` brings the"
-            " table's into the folder; --force writes over it."
+            f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. {pull}--force writes over it."
         )
     for gate in gates:
         refused = gate(planned)
@@ -160,20 +161,20 @@ def _write(
     clock: Callable[[], datetime],
     pause: Callable[[float], None],
 ) -> int:
-    lost, written = [], []
+    lost = []
     for each in planned:
         try:
             if each.writes:
                 policies.replace_live(each.live, _item(wish, there, each))
-                written.append(each.name)
                 answer.of(each.name, written=True)
             say(f"{'written  ' if each.writes else 'unchanged'}  {each.name}")
         except EditedMeanwhileError:
             lost.append(each.name)
             answer.failed(f"{each.name} was edited in the table just now: not written.")
     _note(wish, there, [each for each in planned if each.name not in lost])
+    waited = [each.name for each in planned if each.name not in lost and not _is_judged_good(policies, each)]
     refused = [
-        name for name in written if wish.wait_seconds and not _accepted(policies, wish, name, answer, clock, pause)
+        name for name in waited if wish.wait_seconds and not _accepted(policies, wish, name, answer, clock, pause)
     ]
     return FAILED if lost or refused else 0
 
@@ -197,6 +198,12 @@ def _note(wish: Wish, there: Gathered, known: Sequence[Planned]) -> None:
     for folder, policies in folders.items():
         if not _is_shipped(wish, folder):
             note(folder, _source_of(wish, there, folder), policies)
+
+
+def _is_judged_good(policies: PolicyEditor, each: Planned) -> bool:
+    """Whether there is no verdict to wait for; a push that was stopped while it waited waits again when repeated."""
+    verdict = None if each.writes or each.live is None else policies.verdict(each.live)
+    return verdict is not None and verdict["status"] == "accepted"
 
 
 def _accepted(

@@ -78,9 +78,8 @@ def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | No
         if target is None:
             return f"there is nothing before revision {head.revision}. {look}"
     if target.hash.startswith(DELETED):
-        return (
-            f"revision {target.revision} is a deletion: `relight policy set-mode {wish.name} off` turns it off. {look}"
-        )
+        off = "it is off" if live is None else f"`relight policy set-mode {wish.name} off` turns it off"
+        return f"revision {target.revision} is a deletion: {off}. {look}"
     if fingerprint(document_of(target)) != target.hash:
         return f"revision {target.revision} of {wish.name} was changed by hand. {look}"
     return target

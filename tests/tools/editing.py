@@ -1,6 +1,6 @@
 """A policies table in memory with a guard over it, and persons who edit: by commands from folders, or in a console."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -76,11 +76,18 @@ class Person:
         file.write_text(as_yaml(document), encoding="utf-8")
         return file
 
-    def push(self, *, gates: Sequence[Gate] = (), reason: str = "", **wish: Any) -> int:  # noqa: ANN401 - of a Wish
+    def push(
+        self,
+        *,
+        gates: Sequence[Gate] = (),
+        reason: str = "",
+        pause: Callable[[float], None] | None = None,
+        **wish: Any,  # noqa: ANN401 - of a Wish
+    ) -> int:
         desk = self.desk
         asked = {"paths": [self.folder], "editor": Editor(self.name, desk.now, reason), "shipped": SHIPPED, **wish}
         status = pushing.push(
-            desk.table, pushing.Wish(**asked), self.told("push"), gates, clock=desk.clock, pause=desk.look
+            desk.table, pushing.Wish(**asked), self.told("push"), gates, clock=desk.clock, pause=pause or desk.look
         )
         desk.look()
         return status

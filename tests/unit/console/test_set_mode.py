@@ -1,5 +1,6 @@
 """`relight policy set-mode`: one policy's mode through the guard, and the end of the shadow it put itself in."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -158,6 +159,49 @@ def test_again_is_the_same(desk: Desk) -> None:
     head = desk.policies.head(NAME)
     assert head
     assert head.revision == 2
+
+
+@pytest.mark.parametrize("mode", ["active", "shadow", "off"])
+def test_a_policy_whose_item_was_deleted_is_not_called_unknown(
+    desk: Desk, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`relight policy list` shows it still, as off: whoever is sent there to look is sent in a circle."""
+    boto3.client("dynamodb").delete_item(TableName="policies", Key={"name": {"S": NAME}, "sk": {"S": "live"}})
+    assert desk.set(mode) == 1, "the guard has not looked: it acts still"
+    assert "not judged yet" in capsys.readouterr().err
+    desk.judge()
+    assert desk.set(mode) == (0 if mode == "off" else 1)
+    told = capsys.readouterr()
+    assert "was deleted" in told.out + told.err
+    assert f"`relight policy rollback {NAME}` brings it back" in told.out + told.err
+    assert desk.answer.document(0)["policies"] == [{"name": NAME, "written": False, "mode": mode}]
+    assert main(["policy", "show", NAME]) == 0
+    shown = capsys.readouterr().out
+    assert ("\nmode: off\n" in shown, "\nmode: active\n" in shown) == (True, False), "as it is in force"
+    assert f"# the item: deleted: `relight policy rollback {NAME}` brings it back." in shown
+    for words in (["show", NAME], ["show", NAME, "--revision", "2"]):
+        assert main(["policy", *words, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        in_force = told["in_force"] if isinstance(told["in_force"], dict) else told
+        assert (in_force["mode"], in_force["document"]["mode"]) == ("off", "off")
+
+
+@pytest.mark.parametrize("mode", ["active", "shadow"])
+def test_whoever_makes_a_policy_active_hears_that_nothing_acts(
+    desk: Desk, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "stop", "--reason", "a bad image", "--edited-by", "kim"]) == 0
+    capsys.readouterr()
+    assert desk.set(mode) == 0
+    line = "NOTHING ACTS: everything is stopped by kim: a bad image. `relight policy start` ends that."
+    assert (line in capsys.readouterr().out, line in desk.answer.left) == (mode == "active", mode == "active")
+    assert main(["policy", "show", NAME]) == 0
+    assert capsys.readouterr().out.startswith(f"# {line}\n")
+    assert main(["policy", "start"]) == 0
+    capsys.readouterr()
+    assert desk.set("active") == 0
+    assert main(["policy", "show", NAME]) == 0
+    assert "NOTHING ACTS" not in capsys.readouterr().out
 
 
 def test_an_unknown_policy_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,6 +187,26 @@ def test_a_deletion_in_the_table_is_not_undone_by_the_next_push(desk: Desk, kim:
     assert kim.push(force=True) == 0
 
 
+def test_whoever_meets_a_deletion_is_told_how_it_comes_back(desk: Desk, kim: Person, capsys: Shown) -> None:
+    """And not to pull what is not there, or to turn off what is off."""
+    kim.push()
+    desk.delete()
+    back = f"`relight policy rollback {NAME}` brings it back"
+    assert kim.push() == 1
+    told = capsys.readouterr()
+    assert (back in told.out, "relight policy pull" in told.err) == (True, False)
+    assert kim.pull(NAME) == 1
+    assert f"{NAME}: its item was deleted. {back}" in capsys.readouterr().err
+    assert kim.pull("nobody") == 1
+    assert "nobody: there is no such item" in capsys.readouterr().err
+    assert kim.roll_back(to=2) == 1
+    assert "revision 2 is a deletion: it is off." in capsys.readouterr().err
+    assert kim.roll_back() == 0
+    assert kim.push() == 0, "what came back is what this folder pushed"
+    assert kim.roll_back(to=2) == 1
+    assert f"revision 2 is a deletion: `relight policy set-mode {NAME} off`" in capsys.readouterr().err
+
+
 def test_whoever_waits_hears_what_the_guard_says(desk: Desk, kim: Person, capsys: Shown) -> None:
     assert kim.push(wait_seconds=60.0) == 0
     assert f"accepted   {NAME} (revision 1)" in capsys.readouterr().out

@@ -156,3 +156,32 @@ def test_a_pull_does_not_guess_which_of_two_files_is_meant(tmp_path: Path, capsy
     assert kim.pull(force=True) == 1
     assert f"{NAME} stands in {kim.folder}/copy.yaml too: remove one." in capsys.readouterr().err
     assert {each.name: each.read_bytes() for each in kim.folder.iterdir()} == before
+
+
+def test_a_push_that_was_stopped_while_it_waited_waits_again(tmp_path: Path) -> None:
+    desk = Desk()
+    kim = Person(desk, tmp_path / "kim", DOCUMENT, OTHER)
+    with pytest.raises(KeyboardInterrupt):
+        kim.push(wait_seconds=60, pause=_stopped)
+    assert kim.push(wait_seconds=60) == 0
+    verdicts = {name: one["verdict"]["status"] for name, one in kim.answer.policies.items()}
+    assert verdicts == {NAME: "accepted", OTHER["name"]: "accepted"}
+    assert kim.push(wait_seconds=60, pause=_stopped) == 0, "there is nothing to wait for"
+
+
+def test_a_refusal_is_not_hidden_by_saying_the_same_again(tmp_path: Path, capsys: Shown) -> None:
+    """By a guard that is stricter than who pushes: in the minutes of a deploy there is one."""
+    desk = Desk()
+    kim = Person(desk, tmp_path / "kim", DOCUMENT)
+    kim.push()
+    live = desk.table.live_items[NAME]
+    desk.table.answer(NAME, live, {**live["verdict"], "status": "rejected"})
+    assert kim.push(wait_seconds=60, pause=_stopped) == 1
+    told = capsys.readouterr().out
+    assert f"unchanged  {NAME}\nrejected   {NAME}" in told
+    assert f"relight policy show {NAME}" in told
+    assert kim.answer.policies[NAME]["verdict"]["status"] == "rejected"
+
+
+def _stopped(_seconds: float) -> None:
+    raise KeyboardInterrupt
