@@ -85,9 +85,9 @@ def test_without_a_network_it_is_tried_again_and_after_a_restart_too(
     eventually(lambda: bool(uploader.failing))
     assert not uploader.wait_for(folder, 0)
     bucket.refuses = False
-    assert uploader.wait_for(folder, 10)
+    assert uploader.wait_for(folder, 60)
     stop.set()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     (folder / ".uploaded").unlink()
     Uploader(store, bucket, "nodes/i-1").step(GO_ON)

@@ -64,7 +64,7 @@ def test_a_device_that_is_taken_away_from_a_running_agent_is_told(tmp_path: Path
         remove_device(tmp_path, "rdmap96s0")
         eventually(lambda: bool(waiting(work.spool)))
         stop.set()
-        thread.join(10)
+        thread.join(60)
         (event,) = waiting(work.spool)
     assert (event["kind"], event["source"], event["attributes"]["device"]) == (
         "network.efa_missing",

@@ -40,7 +40,7 @@ def test_it_measures_again_and_again_until_told_to_stop() -> None:
         thread.start()
         eventually(lambda: poll.asked > 5)
         stop.set()
-        thread.join(5)
+        thread.join(60)
         assert [event["kind"] for event in work.new()] == ["storage.full"]
     (vital,) = vitals.all()
     assert (vital.state, vital.due) == ("running", None)
@@ -53,7 +53,7 @@ def test_where_there_is_nothing_to_measure_that_is_said_once_and_looked_for_agai
         thread.start()
         eventually(lambda: poll.asked > 5)
         stop.set()
-        thread.join(5)
+        thread.join(60)
         assert work.new() == []
     assert vitals.all()[0].state == "running"
 

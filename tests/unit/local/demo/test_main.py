@@ -117,7 +117,7 @@ def test_a_terminal_that_is_closed_does_not_break_off_the_cleaning_up() -> None:
         assert os.read(controller, 5) == b"ready"
         os.close(controller)
         process.send_signal(signal.SIGHUP)
-        assert process.wait(30) == 130
+        assert process.wait(120) == 130
 
 
 def test_a_demo_that_went_well_adds_no_word(

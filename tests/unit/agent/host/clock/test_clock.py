@@ -120,6 +120,8 @@ def test_this_machines_kernel_answers() -> None:
 def test_chrony_is_asked_where_it_is_and_never_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, told: Tracking | None
 ) -> None:
+    if told:  # what answers at once is waited for, however long a busy machine takes to begin it
+        monkeypatch.setattr("agent.host.clock.kernel._CHRONYC_SECONDS", 60.0)
     program = tmp_path / "chronyc"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
