@@ -1,7 +1,7 @@
 """Policies in DynamoDB: `live`, `head`, `rev#<8 digits>` and `answer` under each name, and one listing for all.
 
-The listing (``HEADS``/``head``) has one attribute a policy (``p:<name>``): readers see with one small consistent read
-whether anything changed, where a scan would read every revision ever accepted. It must not judge policies.
+By the listing (`policy_listing.py`) readers see with one small consistent read whether anything changed, where a scan
+would read every revision ever accepted. It must not judge policies.
 """
 
 from __future__ import annotations
@@ -16,22 +16,18 @@ from functions.adapters.policy_calls import DynamoCalls
 from functions.adapters.policy_conditions import conditionally, is_too_large
 from functions.adapters.policy_items import (
     LISTING,
-    LISTING_PREFIX,
     REVISION_PREFIX,
     head_as_seen,
     head_item,
     head_of,
-    heading_of,
-    headings_of,
     key_of,
-    line_as_seen,
-    line_of,
     readable,
     sort_of,
     typed,
     unchanged,
     untyped,
 )
+from functions.adapters.policy_listing import DynamoListing
 from functions.adapters.self_shadows import DynamoSelfShadows
 from functions.ports.policies import BrokenItemError, EditedMeanwhileError, Head, Heading, Seen
 from policies.contract.errors import DependencyError
@@ -53,10 +49,15 @@ class DynamoPolicies:
         """Use *table*."""
         self._client = client
         self._table = table
+        self._listing = DynamoListing(client, table)
 
     def headings(self) -> Sequence[Heading]:
         """See the port."""
-        return headings_of(self._get(LISTING, "head") or {})
+        return self._listing.headings()
+
+    def names_of_heads(self) -> Sequence[str]:
+        """See the port."""
+        return self._listing.names_of_heads()
 
     def head(self, name: str) -> Head | None:
         """See the port."""
@@ -65,17 +66,7 @@ class DynamoPolicies:
 
     def heading(self, name: str) -> Heading | None:
         """See the port."""
-        line = f"{LISTING_PREFIX}{name}"
-        with calling("reading the listing of policies"):
-            answer = self._client.get_item(
-                TableName=self._table,
-                Key=key_of(LISTING, "head"),
-                ConsistentRead=True,
-                ProjectionExpression="#line",
-                ExpressionAttributeNames={"#line": line},
-            )
-        found = untyped(answer.get("Item", {}))
-        return heading_of(name, found[line]) if line in found else None
+        return self._listing.heading(name)
 
     def revision(self, name: str, number: int) -> Head | None:
         """See the port."""
@@ -187,16 +178,11 @@ class DynamoPolicies:
 
     def list_head(self, head: Head) -> None:
         """See the port."""
-        try:
-            self._update(
-                key_of(LISTING, "head"),
-                "SET #policy = :entry",
-                "attribute_not_exists(#policy) OR #policy.#revision <= :revision",
-                {"#policy": f"{LISTING_PREFIX}{head.name}", "#revision": "revision"},
-                {":entry": line_of(head), ":revision": head.revision},
-            )
-        except EditedMeanwhileError:
-            return  # a later revision is listed: it stands
+        self._listing.put(head)
+
+    def list_anew(self) -> Sequence[Heading]:
+        """See the port."""
+        return self._listing.anew()
 
     def restore(self, head: Head, seen: Seen) -> None:
         """See the port: what was is written first, what readers see at last.
@@ -205,10 +191,7 @@ class DynamoPolicies:
         """
         self._put(head_item(head, sort_of(head.revision)))
         self._put(head_item(head, "head"), *head_as_seen(seen.head))
-        condition, names, values = line_as_seen(seen.line)
-        line = {"#policy": f"{LISTING_PREFIX}{head.name}", **names}
-        entry = {":entry": line_of(head), **values}
-        self._update(key_of(LISTING, "head"), "SET #policy = :entry", condition, line, entry)
+        self._listing.put_back(head, seen.line)
 
     def answer(self, name: str, seen: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
         """See the port."""

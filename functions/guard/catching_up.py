@@ -39,7 +39,7 @@ def catch_up(
     """
     began = clock()
     looks = _Looks(look_at, clock, began + LONGEST)
-    listed = {heading.name: heading for heading in store.headings()}
+    listed = {heading.name: heading for heading in store.headings() or _list_anew(store, telemetry)}
     known = list(dict.fromkeys([EVERYTHING, *_from_turn(sorted(listed), began)]))
     states, gone = dict[str, str](), list[str]()
     for start in range(0, len(known), CHUNK):
@@ -108,6 +108,15 @@ class _Looks:
                     self.changed.append(name)
             except DependencyError as error:
                 self.failed = self.failed or error
+
+
+def _list_anew(store: PolicyStore, telemetry: Telemetry) -> Sequence[Heading]:
+    """Return the listing, made anew of all heads; none where nothing was ever accepted."""
+    listed = store.list_anew()
+    if listed:
+        telemetry.count("PoliciesMended", len(listed))
+        telemetry.warn("the listing of policies was gone and is made anew", policies=len(listed))
+    return listed
 
 
 def _scan(store: PolicyStore, known: set[str], looks: _Looks, began: datetime) -> list[str]:

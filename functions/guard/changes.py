@@ -11,10 +11,13 @@ from functions.adapters.policy_items import LISTING, LISTING_PREFIX, REVISION_PR
 from functions.guard.writes import Write, write_of
 
 LookAt = Callable[[str, Sequence[Write]], object]
+TellLost = Callable[[Sequence[str], str], object]
 
 
-def handle_changes(event: Mapping[str, Any], look_at: LookAt) -> Sequence[str]:
+def handle_changes(event: Mapping[str, Any], look_at: LookAt, tell_lost: TellLost) -> Sequence[str]:
     """Have each edited policy looked at once, with the writes to its item that the batch tells of.
+
+    *tell_lost* hears which lines of the listing somebody removed, and a name of that change: no guard removes any.
 
     Return the sequence number of the first record that must come again.
 
@@ -25,16 +28,18 @@ def handle_changes(event: Mapping[str, Any], look_at: LookAt) -> Sequence[str]:
     done: set[str] = set()
     writes = _writes(event)
     for record in event.get("Records", ()):
-        for name in _names(record):
-            if name in done:
-                continue
-            try:
-                look_at(name, writes.get(name, ()))
-            except Exception:
-                if not done:
-                    raise
-                return [record["dynamodb"]["SequenceNumber"]]
-            done.add(name)
+        number = record["dynamodb"]["SequenceNumber"]
+        try:
+            if lost := _lost(record):
+                tell_lost(lost, number)
+            for name in _names(record):
+                if name not in done:
+                    look_at(name, writes.get(name, ()))
+                    done.add(name)
+        except Exception:
+            if not done:
+                raise
+            return [number]
     return []
 
 
@@ -57,6 +62,16 @@ def _names(record: Mapping[str, Any]) -> Sequence[str]:
         lines = sorted({*before, *after})
         return [line.removeprefix(LISTING_PREFIX) for line in lines if _changed(line, before, after)]
     return [name] if sort in {"live", "head"} or sort.startswith(REVISION_PREFIX) else []
+
+
+def _lost(record: Mapping[str, Any]) -> Sequence[str]:
+    """Return the policies whose line of the listing is gone with *record*."""
+    keys = record["dynamodb"]["Keys"]
+    if keys["name"]["S"] != LISTING or keys["sk"]["S"] != "head":
+        return ()
+    before, after = (record["dynamodb"].get(image) or {} for image in ("OldImage", "NewImage"))
+    gone = sorted(before.keys() - after.keys())
+    return [line.removeprefix(LISTING_PREFIX) for line in gone if line.startswith(LISTING_PREFIX)]
 
 
 def _changed(line: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

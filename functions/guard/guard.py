@@ -58,6 +58,15 @@ class Guard:
             self.telemetry.warn("a policy broke the guard; what was in force stays so", policy=name, reason=told)
             return False
 
+    def tell_lost(self, names: Sequence[str], change: str) -> None:
+        """Tell people that somebody removed the lines of *names* from the listing, with that *change* of the table.
+
+        Each is looked at as well, which writes it anew; DependencyError.
+        """
+        self.telemetry.count("PoliciesMended", len(names))
+        self.telemetry.warn("lines of the listing were removed by hand", policies=", ".join(names[:10]))
+        self.notices.tell(telling.unlisted(names, change, self.clock()))
+
     def _look_at(self, name: str, writes: Sequence[Write]) -> bool:
         for _try in range(MOST_TRIES - 1):
             with suppress(EditedMeanwhileError):

@@ -41,5 +41,5 @@ def handle(event: Mapping[str, Any], context: object) -> dict[str, Any]:
         if "Records" not in event:
             catch_up(guard.store, guard.look_at, TELEMETRY, guard.clock)
             return {}
-        failed = handle_changes(event, guard.look_at)
+        failed = handle_changes(event, guard.look_at, guard.tell_lost)
     return {"batchItemFailures": [{"itemIdentifier": one} for one in failed]}

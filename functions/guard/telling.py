@@ -18,6 +18,7 @@ stream keeps an edit for a day; a notice itself is forgotten after ninety days (
 again later must not tell it as new."""
 
 _SHOWN = 3
+_LISTED = 100  # for programs; an item has room for as many
 _AHEAD = timedelta(hours=1)  # no clock of a worker goes so wrong
 
 
@@ -92,6 +93,15 @@ def mended(head: Head, damage: str, at: datetime) -> Notice:
     return _notice(
         "mended", head.name, at, (head.revision, damage, at.date()), text=text, detail={"revision": head.revision}
     )
+
+
+def unlisted(names: Sequence[str], change: str, at: datetime) -> Notice:
+    """Return the notice that the lines of *names* were removed by hand from the listing, by this *change* of it."""
+    shown = ", ".join(short_name(name) for name in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    text = f"{shown}{more}: removed by hand from the listing `HEADS`, and written anew. What is in force stays so."
+    detail = {"policies": [short_name(name) for name in names[:_LISTED]]}
+    return _notice("mended", "HEADS", at, ("lines", change), text=f"{text} Edit items `live`.", detail=detail)
 
 
 def switched(live: Mapping[str, Any], verdict: Mapping[str, Any], at: datetime) -> Notice:

@@ -113,8 +113,13 @@ class PolicyHeads(Protocol):
     def headings(self) -> Sequence[Heading]:
         """Return the listing of all policies that were ever accepted, in one read.
 
-        One broken line hides no other: it comes as `Heading.unreadable`.
+        One broken line hides no other: it comes as `Heading.unreadable`. None at all: no policy was ever accepted, or
+        somebody removed the listing; `names_of_heads` tells which.
         """
+        ...
+
+    def names_of_heads(self) -> Sequence[str]:
+        """Return the names of all that has a head, though it be broken, past the listing: it reads the whole table."""
         ...
 
     def head(self, name: str) -> Head | None:
@@ -169,7 +174,14 @@ class PolicyStore(PolicyHeads, PolicyHistory, Protocol):
         ...
 
     def list_head(self, head: Head) -> None:
-        """Put *head* into the listing unless a later revision is there."""
+        """Put *head* into the listing unless a later revision is there; where there is no listing, as `list_anew`."""
+        ...
+
+    def list_anew(self) -> Sequence[Heading]:
+        """Make the listing of all heads in one write where there is none, so that nobody sees half of one; return it.
+
+        A broken head gets a line that is unreadable. Where no head is, nothing is made.
+        """
         ...
 
     def restore(self, head: Head, seen: Seen) -> None:

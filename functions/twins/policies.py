@@ -29,6 +29,10 @@ class MemoryPolicies:
         """See the port."""
         return list(self.listing.values())
 
+    def names_of_heads(self) -> Sequence[str]:
+        """See the port."""
+        return sorted({*self.in_force, *self.broken})
+
     def head(self, name: str) -> Head | None:
         """See the port."""
         if name in self.broken:
@@ -72,9 +76,17 @@ class MemoryPolicies:
 
     def list_head(self, head: Head) -> None:
         """See the port."""
+        self.list_anew()
         there = self.listing.get(head.name)
         if there is None or there.revision <= head.revision:
             self.listing[head.name] = head.heading
+
+    def list_anew(self) -> Sequence[Heading]:
+        """See the port."""
+        if not self.listing:
+            broken = {name: Heading.unreadable(name) for name in self.broken}
+            self.listing.update({**{name: head.heading for name, head in self.in_force.items()}, **broken})
+        return self.headings()
 
     def heading(self, name: str) -> Heading | None:
         """See the port."""
@@ -109,6 +121,7 @@ class MemoryPolicies:
             raise EditedMeanwhileError(f"{head.name} was put right, or in force, by another guard meanwhile.")
         self.broken.pop(head.name, None)
         self.kept[head.name, head.revision] = self.in_force[head.name] = head
+        self.list_anew()
         self.listing[head.name] = head.heading
 
     def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ def triage(lanes: Lanes, tables: Tables, buckets: Buckets) -> Statements:
         grants.read_stream("Faults", lanes.faults),
         grants.consume("Overflow", lanes.overflow),
         grants.items("Fleet", [tables.fleet], fleet, [grants.CLUSTER_KEYS, grants.REJECT_KEYS]),
-        grants.items("Policies", [tables.policies], ("GetItem", "BatchGetItem")),
+        grants.items("Policies", [tables.policies], ("GetItem", "BatchGetItem", "Scan")),
         grants.send("Decisions", lanes.decisions),
         grants.allow("Rejects", ["s3:PutObject"], [buckets.rejects.arn_for_objects("rejects/*")], why=_OBJECTS),
         _archive(buckets, "events"),

@@ -65,6 +65,9 @@ def test_an_empty_table_has_nothing(store: Store) -> None:
     assert store.live("p") is None
     assert store.head("p") is None
     assert list(store.headings()) == []
+    assert list(store.names_of_heads()) == []
+    assert list(store.list_anew()) == [], "and none is made of nothing"
+    assert list(store.headings()) == []
 
 
 def test_all_items_of_operators_are_seen_and_nothing_of_the_guards(store: Store) -> None:

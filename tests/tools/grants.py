@@ -53,6 +53,12 @@ REASONS: tuple[tuple[str, str, str, str], ...] = (
         "removes an answer that lay beside an item without room for it; told in tests/contracts",
     ),
     ("Guard", "Policies", "dynamodb:Scan", "looks every quarter of an hour for edits that the stream never told of"),
+    (
+        "Triage",
+        "Policies",
+        "dynamodb:Scan",
+        "looks for all heads where their listing is gone; told in tests/integration/guard",
+    ),
     ("Guard", "DeadLetters", ".*", "Lambda sends such a look there that failed three times"),
     ("Instances", "Fence", ".*", "fence_node stops a silent instance that no group would replace"),
     ("Instances", "Describe", "autoscaling:DescribeScalingActivities", "says why a group launches no successor"),

@@ -59,7 +59,7 @@ class World:
             if not batch:
                 return
             before = self.table.live(NAME)
-            assert handle_changes({"Records": batch}, self.guard.look_at) == []
+            assert handle_changes({"Records": batch}, self.guard.look_at, self.guard.tell_lost) == []
             self._record(before)
         raise AssertionError("the guard takes its own writes for edits")
 

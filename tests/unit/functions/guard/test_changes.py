@@ -16,6 +16,10 @@ def change(name: str, number: int, sort: str = "live") -> dict[str, Any]:
     return {"eventName": "MODIFY", "dynamodb": {"Keys": keys, "SequenceNumber": str(number)}}
 
 
+def lost(names: Sequence[str], change: str) -> None:
+    pytest.fail(f"no line is lost by {change}: {names}")
+
+
 class Eye:
     def __init__(self, *failing: str) -> None:
         self.looked_at: list[str] = []
@@ -30,9 +34,9 @@ class Eye:
 def test_live_items_and_what_only_the_guard_writes_count_and_each_policy_once() -> None:
     eye = Eye()
     records = [change("a", 1), change("a", 2, "head"), change("b", 3, "rev#00000001"), change("c", 4, "answer")]
-    assert handle_changes({"Records": [*records, change("a", 5), change("#shadow#a", 6, "shadow")]}, eye) == []
+    assert handle_changes({"Records": [*records, change("a", 5), change("#shadow#a", 6, "shadow")]}, eye, lost) == []
     assert eye.looked_at == ["a", "b"]
-    assert handle_changes({}, eye) == []
+    assert handle_changes({}, eye, lost) == []
 
 
 def test_of_the_listing_the_policies_count_whose_line_changed() -> None:
@@ -43,25 +47,32 @@ def test_of_the_listing_the_policies_count_whose_line_changed() -> None:
         "OldImage": {**key, "p:same": line, "p:gone": line, "p:other": line},
         "NewImage": {**key, "p:same": line, "p:other": other, "note": {"S": "kim was here"}},
     }
-    eye = Eye()
-    assert handle_changes({"Records": [record]}, eye) == []
+    eye, told = Eye(), list[tuple[Sequence[str], str]]()
+    assert handle_changes({"Records": [record]}, eye, lambda *lines: told.append(lines)) == []
     assert eye.looked_at == ["gone", "other"]
     del record["dynamodb"]["NewImage"]
     eye = Eye()
-    assert handle_changes({"Records": [record]}, eye) == []
+    assert handle_changes({"Records": [record]}, eye, lambda *lines: told.append(lines)) == []
     assert eye.looked_at == ["gone", "other", "same"]
+    assert told == [(["gone"], "1"), (["gone", "other", "same"], "1")]
+
+
+def test_lines_that_the_guard_adds_or_renews_are_nobodys_loss() -> None:
+    record = change("HEADS", 1, "head")
+    record["dynamodb"] |= {"OldImage": {"p:a": {"S": "x"}}, "NewImage": {"p:a": {"S": "y"}, "p:b": {"S": "z"}}}
+    assert handle_changes({"Records": [record]}, Eye(), lost) == []
 
 
 def test_the_stream_begins_again_at_the_first_failure() -> None:
     eye = Eye("b")
     records = [change("a", 1), change("b", 2), change("c", 3)]
-    assert handle_changes({"Records": records}, eye) == ["2"]
+    assert handle_changes({"Records": records}, eye, lost) == ["2"]
     assert eye.looked_at == ["a"]
 
 
 def test_a_failure_at_the_very_first_edit_is_the_functions_own() -> None:
     with pytest.raises(DependencyError):
-        handle_changes({"Records": [change("b", 1), change("a", 2)]}, Eye("b"))
+        handle_changes({"Records": [change("b", 1), change("a", 2)]}, Eye("b"), lost)
 
 
 def test_settings_name_what_is_missing() -> None:

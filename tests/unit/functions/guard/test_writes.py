@@ -34,7 +34,7 @@ def test_the_time_is_one_second_whatever_precision_the_table_was_told(at: object
 def test_a_time_that_is_none_dates_nothing_and_the_edit_is_looked_at(at: object) -> None:
     looked_at: list[tuple[str, int]] = []
     event = {"Records": [record(at, new={"mode": "off"})]}
-    assert handle_changes(event, lambda name, writes: looked_at.append((name, len(writes)))) == []
+    assert handle_changes(event, lambda name, writes: looked_at.append((name, len(writes))), print) == []
     assert looked_at == [("p", 0)]
 
 
