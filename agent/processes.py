@@ -3,9 +3,9 @@
 Everything here is evidence that may be gone or forbidden (another user's environment needs root or CAP_SYS_PTRACE; a
 cgroup anybody may read): what cannot be read is not known, and nothing raises. It must not know logs.
 
-Sources: torchrun (RANK), Slurm's srun (SLURM_PROCID, SLURM_JOB_ID), Open MPI (OMPI_COMM_WORLD_RANK), SageMaker training
-toolkit (TRAINING_JOB_NAME), Kubeflow training operator (MASTER_ADDR is `<job>-master-0` or `<job>-worker-0`); Slurm's
-cgroup plugins (`.../job_123/step_0`).
+Sources: torchrun (RANK, WORLD_SIZE), Slurm's srun (SLURM_PROCID, SLURM_NTASKS, SLURM_JOB_ID), Open MPI
+(OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE), SageMaker training toolkit (TRAINING_JOB_NAME), Kubeflow training operator
+(MASTER_ADDR is `<job>-master-0` or `<job>-worker-0`); Slurm's cgroup plugins (`.../job_123/step_0`).
 """
 
 import os
@@ -24,6 +24,7 @@ _READ_BYTES = 64 * 1024
 _PROCESSES_LOOKED_AT, _FILES_LOOKED_AT = 4096, 512
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _LOCAL_RANKS = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
+_WORLD_SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _LONGEST_RANK, _POD_NAME = 7, 253
 _SLURM_CGROUP = re.compile(r"/job_([0-9]{1,10})(?:/|$)", re.MULTILINE)
 _KUBEFLOW_MASTER = re.compile(r"^([a-z0-9][a-z0-9-]{0,200})-(?:master|worker)-0(?:\.|$)")
@@ -45,6 +46,7 @@ class ProcessTells:
     job: JobRef | None = None
     rank: int | None = None
     local_rank: int | None = None
+    world_size: int | None = None
     pod: str = ""
     cgroup: str = ""
 
@@ -58,6 +60,7 @@ def read_process(pid: int, proc: Path = PROC, host_name: str = "") -> ProcessTel
         job=_from_environ(environ) or _from_cgroup(cgroup),
         rank=_first_number(environ, _RANKS),
         local_rank=_first_number(environ, _LOCAL_RANKS),
+        world_size=_first_number(environ, _WORLD_SIZES) or None,
         pod=pod if is_pod else "",
         cgroup=_cgroup_path(cgroup),
     )

@@ -98,7 +98,7 @@ class Settings(
     ] = SERVICE_LOGS
     job_file: Annotated[
         Path | None,
-        Field(description="JSON about the job that runs here (id, orchestrator, rank, step, epoch, checkpoint)."),
+        Field(description="JSON about the job that runs here (id, orchestrator, world_size, rank, step, checkpoint)."),
     ] = None
 
     procfs: Annotated[Path, Field(description="Where the node's /proc is seen; in a container perhaps /host/proc.")] = (

@@ -59,6 +59,12 @@ class Trainer:
         return told if told is not None else self.tells.local_rank
 
     @property
+    def world_size(self) -> int | None:
+        """How many ranks its run has; a launcher's environment, which counts nodes or pods, is not believed."""
+        told = self.beats.beat.world_size if self.beats else None
+        return told or (self.tells.world_size if self.is_holding else None)
+
+    @property
     def step(self) -> int | None:
         """The step that it last told."""
         return self.beats.beat.step if self.beats else None
@@ -83,7 +89,7 @@ class Trainer:
             told = self.tells.job.model_copy(update={"checkpoint": beat.checkpoint if beat else None})
         else:
             return None
-        return told.model_copy(update={"rank": self.rank, "step": self.step})
+        return told.model_copy(update={"rank": self.rank, "world_size": self.world_size, "step": self.step})
 
     @property
     def has_ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which job an event of this node concerns: its id, rank, step and pod. The one place where that is decided.
+"""Which job an event of this node concerns: its id, size, rank, step and pod. The one place where that is decided.
 
 An event that names a process has that process's rank (or its parent's: a worker that loads data has none); one that
 names a GPU has the rank of the one process that holds it, where all hold all of the one whose local rank is the GPU's
@@ -47,7 +47,9 @@ class Whereabouts:
     def node_job(self) -> JobRef | None:
         """Return the job that runs here, with its newest step."""
         told = self._job_file() or self._main_job()
-        return told.model_copy(update={"step": self._newest_step(told)}) if told else None
+        if told is None:
+            return None
+        return told.model_copy(update={"step": self._newest_step(told), "world_size": self._world_size(told)})
 
     def pod(self, seen: Seen) -> str:
         """Return the name of the pod that was hit; empty where nobody knows it or there are several."""
@@ -74,6 +76,7 @@ class Whereabouts:
         return {
             "rank": base.rank if rank is None else rank,
             "step": base.step if step is None else step,
+            "world_size": base.world_size or (one.world_size if one else None) or self._world_size(base),
             "checkpoint": base.checkpoint or checkpoint,
         }
 
@@ -137,16 +140,29 @@ class Whereabouts:
         return told.model_copy(update={"rank": mine[0].rank if len(mine) == 1 else None}) if told else None
 
     def _newest_step(self, job: JobRef) -> int | None:
-        """Return the newest step among *job*'s processes; those that do not say whose they are belong to it."""
-        mine = [one.step for one in self._training() if one.job_id in ("", job.id)]
-        steps = [step for step in mine or [one.step for one in self._training()] if step is not None]
+        """Return the newest step among *job*'s processes."""
+        steps = [one.step for one in self._processes_of(job) if one.step is not None]
         return max(steps, default=job.step)
+
+    def _world_size(self, job: JobRef) -> int | None:
+        """Return how many ranks *job* has, as it says itself or its processes do."""
+        sizes = (one.world_size for one in self._processes_of(job))
+        return job.world_size or max((size for size in sizes if size), default=None)
+
+    def _processes_of(self, job: JobRef) -> Sequence[Trainer]:
+        """Return *job*'s processes; those that do not say whose they are belong to it, and all where there are none."""
+        training = self._training()
+        return [one for one in training if one.job_id in ("", job.id)] or training
 
 
 def _first_job(trainers: Iterable[Trainer]) -> JobRef | None:
     """Return the fullest of what the processes of one job tell of it."""
     jobs = [one.job for one in trainers if one.job]
-    return max(jobs, key=lambda job: (job.checkpoint is not None, job.orchestrator is not None), default=None)
+    return max(jobs, key=_fullness, default=None)
+
+
+def _fullness(job: JobRef) -> tuple[bool, ...]:
+    return job.checkpoint is not None, job.orchestrator is not None, job.world_size is not None
 
 
 def _pid(seen: Seen) -> int | None:

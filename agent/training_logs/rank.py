@@ -86,12 +86,14 @@ class RankLog:
         """Return the job and where it is, as far as anything tells."""
         told, written = self._jobs.file(), self._writer()
         named = self._name.job
-        found = told or named or (written if written and written.id else None) or self._jobs.node()
+        here = self._jobs.node()
+        found = told or named or (written if written and written.id else None) or here
         if found is None:
             return None
         said = seen.sighting.attributes.get("rank")  # the line's word, else the name's
         ranks = (said if isinstance(said, int) else None, written.rank if written else None)
         nearer = {
+            "world_size": found.world_size or (here.world_size if here and here.id == found.id else None),
             "rank": next((rank for rank in ranks if rank is not None), found.rank),
             "step": self._progress.step if self._progress.step is not None else found.step,
             "epoch": self._progress.epoch if self._progress.epoch is not None else found.epoch,

@@ -6,7 +6,7 @@ It must not know the node it comes from (the envelope does) or what will be done
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.times import Moment
@@ -37,12 +37,23 @@ class Component(Model):
         return ":".join([self.type, *(str(part) for part in parts if part is not None)])
 
 
+def _size(told: object) -> int | None:
+    """Return *told* if it is one: what a mistyped size would cost is an event, and it is a remark beside that."""
+    if isinstance(told, int) and not isinstance(told, bool) and 1 <= told <= LARGEST_NUMBER:
+        return told
+    return None
+
+
 class JobRef(Model):
-    """The training job that was hit, as far as the node knows. ``id`` is ``namespace/name`` on Kubernetes."""
+    """The training job that was hit, as far as the node knows. ``id`` is ``namespace/name`` on Kubernetes.
+
+    ``world_size`` is how many ranks it has in all.
+    """
 
     id: Annotated[str, Field(max_length=LONGEST_JOB_ID)]
     orchestrator: Orchestrator | None = None
     rank: int | None = None
+    world_size: Annotated[int | None, BeforeValidator(_size)] = None
     step: int | None = None
     epoch: int | None = None
     checkpoint: Annotated[str, Field(max_length=LONGEST_ADDRESS)] | None = (

@@ -38,6 +38,13 @@ def test_a_broken_file_means_the_job_before(tmp_path: Path, text: str) -> None:
     assert job() == JobRef(id="ns/run")
 
 
+@pytest.mark.parametrize(("size", "known"), [("64", 64), ("0", None), ("-8", None), ('"many"', None), ("true", None)])
+def test_a_mistyped_size_costs_nothing_but_itself(tmp_path: Path, size: str, known: int | None) -> None:
+    path = tmp_path / "job.json"
+    path.write_text(f'{{"id": "ns/run", "world_size": {size}}}')
+    assert JobFile(path)() == JobRef(id="ns/run", world_size=known)
+
+
 def test_a_folder_in_its_place_stops_nothing(tmp_path: Path) -> None:
     assert JobFile(tmp_path)() is None
 

@@ -114,6 +114,24 @@ def test_a_beat_wins_over_the_environment(world: World) -> None:
     assert (found.id, found.rank) == ("ml/llama", 6)
 
 
+def test_every_event_says_how_many_ranks_its_run_has_as_far_as_a_beat_or_an_environment_does(world: World) -> None:
+    world.gpus()
+    process(world.proc, 10, environ="SLURM_JOB_ID=12 SLURM_PROCID=5 WORLD_SIZE=64", files=("/dev/nvidia0",))
+    assert [one and one.world_size for one in (world.find(), world.find(pid=10), world.find(pid=99))] == [64, 64, 64]
+    world.beat(10, world_size=128)
+    assert [one and one.world_size for one in (world.find(), world.find(pid=10))] == [128, 128]
+    world.told = JobRef(id="training/mine")
+    assert [one and one.world_size for one in (world.find(), world.find(pid=10), world.where.node_job())] == [128] * 3
+    world.told = JobRef(id="training/mine", world_size=32)
+    assert [one and one.world_size for one in (world.find(), world.find(pid=10), world.where.node_job())] == [32] * 3
+
+
+def test_what_a_launcher_s_environment_counts_is_no_size(world: World) -> None:
+    process(world.proc, 10, environ="SLURM_JOB_ID=12 SLURM_NTASKS=8")
+    world.beat(10)
+    assert [one and one.world_size for one in (world.find(), world.find(pid=10))] == [None, None]
+
+
 @pytest.mark.parametrize("known", ["pci", "uuid"])
 def test_an_event_of_a_gpu_has_the_rank_of_who_holds_it(world: World, known: str) -> None:
     world.gpus()

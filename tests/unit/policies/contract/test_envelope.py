@@ -164,3 +164,12 @@ def test_how_jobs_go_travels_beside_events_and_a_remark_that_is_wrong_spoils_not
         assert [(one.id, one.step, one.saved_ago) for one in told.jobs] == [("train/llama", 9100, 61.5)]
         assert len(told.events) == 1
     assert parse_envelope(_body(jobs="none")).envelope.jobs == ()
+
+
+@pytest.mark.parametrize(
+    ("size", "known"), [(64, 64), (0, None), (-8, None), (True, None), ("64", None), (6.5, None), (10**4000, None)]
+)
+def test_a_mistyped_size_of_a_run_costs_no_event(size: object, known: int | None) -> None:
+    told = parse_envelope(_body(events=[{**EVENT, "job": {"id": "train/llama", "world_size": size}}]))
+    assert [event.job and event.job.world_size for event in told.envelope.events] == [known]
+    assert told.rejected == ()
