@@ -20,10 +20,18 @@ def gpus_or_usual(instance_type: str) -> int:
 
 def hours_in(spans: Iterable[Span]) -> float:
     """Return for how many hours at least one of *spans* lasts."""
+    return gpu_hours_in((span, 1) for span in spans)
+
+
+def gpu_hours_in(outages: Iterable[tuple[Span, int]]) -> float:
+    """Return the GPU-hours of *outages* of one run or node, each with its GPUs; while two last it is that which began.
+
+    Of two that begin together it is the larger one.
+    """
     seconds, reached = 0.0, None
-    for start, end in sorted(spans):
+    for (start, end), gpus in sorted(outages, key=lambda one: (one[0][0], -one[1])):
         begin = start if reached is None or start > reached else reached
         if end > begin:
-            seconds += (end - begin).total_seconds()
+            seconds += (end - begin).total_seconds() * gpus
             reached = end
     return seconds / 3600

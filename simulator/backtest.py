@@ -209,17 +209,15 @@ def _side(asked: Asked, past: Past, name: str, candidate: Sequence[Head] | None)
 
 
 def _account(found: Piece) -> Account:
-    nodes_of = {job: len(instances) for job, instances in found.runs.items()}
     often = sorted(found.remarks.items(), key=lambda one: (-one[1], one[0]))
     remarks = {**dict.fromkeys(found.on_policies, 1), **dict(often)}
-    cost = cost_of(found.deeds, nodes_of, found.end)
+    cost = cost_of(found.deeds, found.sizes, found.end)
     return Account(found.deeds, cost, found.counts, remarks, assumed=found.assumed)
 
 
 def _as_it_was(past: Past, after: Piece) -> Account:
-    nodes_of = {job: len(instances) for job, instances in after.runs.items()}
     deeds = [deed_of(each) for each in past.recorded.incidents() if past.since <= each.opened_at < past.until]
-    return Account(deeds, cost_of(deeds, nodes_of, after.end))
+    return Account(deeds, cost_of(deeds, after.sizes, after.end))
 
 
 def _fingerprint(asked: Asked, past: Past, candidate: Sequence[Head] | None) -> str:

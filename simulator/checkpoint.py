@@ -20,8 +20,9 @@ from policies.contract.times import format_time, parse_time
 from policies.coordination.switches import SelfShadow
 from simulator.agenda import Due
 from simulator.replay import Replay
+from simulator.runs import Run
 
-FORMAT = 3
+FORMAT = 4
 KEPT = "replay.jsonl.gz"
 Line = list[Any]
 
@@ -87,7 +88,8 @@ def _lines(replay: Replay) -> Iterator[Line]:
     yield from (["rack", *key, rack] for key, rack in nodes.racks.items())
     for cluster, heard in nodes.heard.items():
         yield from (["heard", cluster, instance, format_time(at)] for instance, at in heard.items())
-    yield from (["run", job, sorted(instances)] for job, instances in nodes.runs.items())
+    yield from (["run", *run, sorted(instances)] for run, instances in nodes.runs.items())
+    yield from (["most", cluster, count] for cluster, count in nodes.most.items())
     yield from (["fact", *key, format_time(at), text] for key, (at, text) in replay.facts.kept.items())
     yield from (["document", kind, *key, text] for kind, key, text in replay.store.documents())
     yield from (["due", format_time(due.at), due.number, due.ask.to_json()] for due in replay.agenda)
@@ -114,8 +116,10 @@ def _take(replay: Replay, kind: str, *parts: Any) -> None:  # noqa: ANN401, C901
             nodes.racks[NodeKey(cluster, instance)] = rack
         case "heard", [cluster, instance, at]:
             nodes.heard.setdefault(cluster, {})[instance] = parse_time(at)
-        case "run", [job, instances]:
-            nodes.runs[job] = set(instances)
+        case "run", [cluster, job, instances]:
+            nodes.runs[Run(cluster, job)] = set(instances)
+        case "most", [cluster, count]:
+            nodes.most[cluster] = count
         case "fact", [cluster, document, subject, at, text]:
             replay.facts.kept[FactKey(cluster, document, subject)] = (parse_time(at), text)
         case "document", [name, cluster, key, text]:

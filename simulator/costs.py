@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from policies.contract.rungs import Rung
-from policies.gpu_hours import USUAL_GPUS, Span, gpus_or_usual, hours_in
+from policies.gpu_hours import USUAL_GPUS, Span, gpu_hours_in, gpus_or_usual
 from simulator.deeds import Deed
+from simulator.runs import Run, Sizes
 
 ASSUMPTIONS = (
     "a run stands still from its suspension until it is resumed, or until its incident ends",
-    f"a run has as many nodes as named it in the archive, with {USUAL_GPUS} GPUs where their instance type is unknown",
+    "a run has a GPU for each rank that its fault or else its last heartbeat tells of, and its cluster's GPUs at most",
+    "where nobody tells how many ranks a run has, it has the nodes that named it in the archive",
+    f"a node whose instance type is unknown has {USUAL_GPUS} GPUs",
     "a node whose run goes on is out of service from its isolation until it, or its successor, is verified",
     "what is still open when the records end counts until then",
 )
@@ -40,24 +43,21 @@ class Cost:
         return self.stopped + self.out
 
 
-def cost_of(deeds: Iterable[Deed], nodes_of: Mapping[str, int], end: datetime) -> Cost:
-    """Return what *deeds* cost; *nodes_of* is how many nodes a run has, *end* when the records do."""
-    runs: dict[str, list[Span]] = {}
-    nodes: dict[str, list[Span]] = {}
-    gpus: dict[str, int] = {}
+def cost_of(deeds: Iterable[Deed], sizes: Sizes, end: datetime) -> Cost:
+    """Return what *deeds* cost; *sizes* are those of runs, *end* is when the records do."""
+    runs: dict[Run, list[tuple[Span, int]]] = {}
+    nodes: dict[tuple[str, str], list[tuple[Span, int]]] = {}
     for deed in deeds:
         done = {act.rung: act.at for act in deed.acts}
         over = deed.ended_at or max(end, deed.opened_at)
         if deed.job and _STOPS in done:
-            runs.setdefault(deed.job, []).append((done[_STOPS], _first(done, _GOES_ON, over)))
-            gpus[deed.job] = max(nodes_of.get(deed.job, 1), 1) * gpus_or_usual(deed.instance_type)
+            span = done[_STOPS], _first(done, _GOES_ON, over)
+            runs.setdefault(Run(deed.cluster, deed.job), []).append((span, sizes.gpus(deed)))
         elif any(rung in done for rung in _TAKEN):
-            nodes.setdefault(deed.instance, []).append((_first(done, _TAKEN, over), _first(done, _BACK, over)))
-            gpus[deed.instance] = gpus_or_usual(deed.instance_type)
-    return Cost(
-        sum(hours_in(spans) * gpus[job] for job, spans in runs.items()),
-        sum(hours_in(spans) * gpus[node] for node, spans in nodes.items()),
-    )
+            span = _first(done, _TAKEN, over), _first(done, _BACK, over)
+            gpus = gpus_or_usual(deed.instance_type)
+            nodes.setdefault((deed.cluster, deed.instance), []).append((span, gpus))
+    return Cost(sum(map(gpu_hours_in, runs.values())), sum(map(gpu_hours_in, nodes.values())))
 
 
 def _first(done: Mapping[str, datetime], rungs: Iterable[str], otherwise: datetime) -> datetime:

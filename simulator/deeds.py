@@ -49,6 +49,7 @@ class Deed:
     reason: str
     acts: tuple[Act, ...] = ()
     times: int = 1  # how often it was found, of one that nobody acted on
+    world_size: int | None = None  # how many ranks its run had then
 
     @property
     def result(self) -> str:
@@ -90,6 +91,7 @@ def deed_of(incident: Incident) -> Deed:
         reason=intern(incident.reason),
         acts=_acts(incident),
         times=max((note.times for note in incident.findings), default=1),
+        world_size=incident.job.world_size if incident.job else None,
     )
 
 

@@ -26,6 +26,7 @@ from policies.evaluator import Evaluation
 from policies.facts.snapshot import NOTHING_KNOWN
 from policies.rulebook import Rulebook
 from simulator.heartbeats import Heartbeat, Heartbeats
+from simulator.runs import Run
 from simulator.states import States
 
 COUNTED = ("records", "events", "matches", "findings", "repeats", "rejected", "canaries", "lost")
@@ -51,7 +52,8 @@ class Nodes:
         self.states = States()
         self.touched: dict[NodeKey, datetime] = {}
         self.heard: dict[str, dict[str, datetime]] = {}
-        self.runs: dict[str, set[str]] = {}
+        self.runs: dict[Run, set[str]] = {}
+        self.most: dict[str, int] = {}
         self.racks: dict[NodeKey, str] = {}
         self.counts: Counter[str] = Counter()
         self.now: datetime | None = None
@@ -91,7 +93,7 @@ class Nodes:
             beat = Heartbeat(key, envelope.spool_id, envelope.first_seq, _rack(said.envelope), own)
             self._beats.learn(archived.body, beat)
         if envelope.events and (job := envelope.events[0].job):
-            self.runs.setdefault(job.id, set()).add(key.instance_id)
+            self.runs.setdefault(Run(key.cluster, job.id), set()).add(key.instance_id)
 
     def _note(self, key: NodeKey, at: datetime, rack: str, *, own: bool) -> None:
         self.touched[key] = at
@@ -144,6 +146,10 @@ class Nodes:
         placed = Counter(self.racks.get(NodeKey(cluster, name), "") for name in alive)
         return {rack: placed[rack] if rack else len(alive) for rack in racks}
 
+    def sizes_of_clusters(self) -> Mapping[str, int]:
+        """Return how many nodes each cluster had at most, of those that speak for themselves."""
+        return self.most | {name: max(self.most.get(name, 0), len(heard)) for name, heard in self.heard.items()}
+
     def _books_of(self, cluster: str) -> Books:
         found = self._books.get(cluster)
         if found is None:
@@ -153,6 +159,7 @@ class Nodes:
     def begin_day(self, now: datetime) -> None:
         """Drop what the fleet table would have dropped by *now*, and go on with other books."""
         self._books.clear()
+        self.most.update(self.sizes_of_clusters())
         for key in [key for key, at in self.touched.items() if now - at > KEPT]:
             self.touched.pop(key)
             self.states.drop(key)

@@ -3,9 +3,9 @@
 Exact, because nothing that a replay keeps is of two clusters: states, documents, facts and books have the cluster in
 their keys, findings and incidents in their ids. Every part reads every record, in the one order, and lets the time pass
 by it; it judges those of its own clusters. So clock, midnights, sweeps, what is in force, what persons answered and who
-was heard when are in each part what they are in the whole, and what cannot be read is told alike by all. Two things do
-cross clusters. A run's nodes are counted in all of them: parts tell them by name, and they are put together. And a
-policy that puts itself in shadow is in shadow everywhere: a part that sees it is worth nothing, nor are its fellows.
+was heard when are in each part what they are in the whole, and what cannot be read is told alike by all. One thing does
+cross clusters: a policy that puts itself in shadow is in shadow everywhere. A part that sees it is worth nothing, nor
+are its fellows.
 
 Decides who tells what, by a look at some of the records; an unequal share costs time and nothing else. It must not know
 processes.

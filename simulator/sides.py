@@ -22,6 +22,7 @@ from simulator.deeds import Deed, deed_of
 from simulator.nodes import COUNTED
 from simulator.parts import WHOLE, Part, look
 from simulator.replay import Question, Replay
+from simulator.runs import Sizes, joined, ranks_in
 
 Share = Callable[[float], None]
 """Hears which share (0 to 1) of the period is behind."""
@@ -56,12 +57,12 @@ class Side:
 class Piece:
     """What comes of a part of the records, or of all.
 
-    ``runs`` are the instances that spoke for a run, ``remarks`` how often what was to be remarked about clusters,
-    ``on_policies`` what about policies, ``assumed`` how many rungs nobody saw, ``end`` when the records do.
+    ``sizes`` are those of runs, ``remarks`` how often what was to be remarked about clusters, ``on_policies`` what
+    about policies, ``assumed`` how many rungs nobody saw, ``end`` when the records do.
     """
 
     deeds: Sequence[Deed]
-    runs: Mapping[str, Collection[str]]
+    sizes: Sizes
     counts: Mapping[str, int]
     remarks: Mapping[str, int]
     on_policies: Collection[str]
@@ -131,20 +132,17 @@ def _piece(replay: Replay, deeds: Sequence[Deed], end: datetime, told: Told) -> 
     remarks = sum(replay.telemetry.told.values(), Counter[str]())
     nodes = replay.nodes
     counts = {**dict.fromkeys(COUNTED, 0), **nodes.counts}
-    return Piece(deeds, nodes.runs, counts, remarks, on_policies, replay.rehearsal.assumed, end, told)
+    sizes = Sizes(nodes.runs, ranks_in(replay.facts.kept), nodes.sizes_of_clusters())
+    return Piece(deeds, sizes, counts, remarks, on_policies, replay.rehearsal.assumed, end, told)
 
 
 def put_together(pieces: Sequence[Piece]) -> Piece:
     """Return what all parts of one side come to together, in an order that does not tell how many there were."""
     first = pieces[0]
-    runs: dict[str, set[str]] = {}
-    for piece in pieces:
-        for job, instances in piece.runs.items():
-            runs.setdefault(job, set()).update(instances)
     deeds = [deed for piece in pieces for deed in piece.deeds]
     return Piece(
         sorted(deeds, key=lambda deed: (deed.opened_at, deed.incident, deed.cluster)),
-        runs,
+        joined(piece.sizes for piece in pieces),
         _summed([piece.counts for piece in pieces]),
         _summed([piece.remarks for piece in pieces]),
         sorted(first.on_policies),

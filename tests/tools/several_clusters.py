@@ -72,7 +72,9 @@ def _record(cluster: str, number: int, turn: int, seconds: float, chance: random
     who = node(f"i-{number}", cluster).model_copy(update={"network_path": ("spine", f"rack-{number % 2}")})
     told = envelope(*events, sent=seconds, identity=who, spool=f"s{number}", first_seq=first)
     if number == 3:
-        progress = JobProgress(id=RUN.id, alive=chance.random() < 0.8, saved_step=turn, saved_ago=60.0)
+        progress = JobProgress(
+            id=RUN.id, world_size=8 + turn % 3, alive=chance.random() < 0.8, saved_step=turn, saved_ago=60.0
+        )
         told = told.model_copy(update={"jobs": (progress,)})
     body = odd_bodies(told, chance) if chance.random() < 0.3 else told.to_json().encode()
     return _taken(body, seconds, place)

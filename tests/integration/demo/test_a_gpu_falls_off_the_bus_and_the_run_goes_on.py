@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.demo.report import STAGES
+from local.fleet.nodes import GPUS_PER_NODE
 
 ROOT = Path(__file__).parents[3]
 RELIGHT = [sys.executable, "-m", "console.main"]
@@ -78,10 +80,15 @@ def test_nothing_is_lost_nothing_is_done_twice_and_somebody_is_told(told: Told) 
     assert told.report["gpu_hours_lost"] > 0
 
 
-def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
+@pytest.fixture(scope="module")
+def answer(told: Told) -> dict[str, Any]:
     command = [*RELIGHT, "policy", "backtest", "--events", str(told.archive), "--all", "--json"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
-    answer = json.loads(run.stdout)
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def test_a_back_test_of_its_archive_decides_the_same(told: Told, answer: dict[str, Any]) -> None:
     assert {matter["difference"] for matter in answer["matters"]} == {"same"}
     acted = [matter["after"] for matter in answer["matters"] if matter["after"]["acts"]]
     assert [one["incident"] for one in acted] == [told.report["incident_id"]]
@@ -89,6 +96,14 @@ def test_a_back_test_of_its_archive_decides_the_same(told: Told) -> None:
         decided(matter["after"]) for matter in answer["matters"]
     ]
     assert answer["after"]["counts"]["lost"] == 0
+
+
+def test_a_back_test_counts_all_of_the_run_s_gpus_as_the_demo_does(told: Told, answer: dict[str, Any]) -> None:
+    """The same GPUs: the demo from the save that the run went back to, a back-test while acts had it stand still."""
+    reached = {stage["name"]: datetime.fromisoformat(stage["at"]) for stage in told.report["stages"]}
+    hours = (reached["confirmed"] - reached["job_suspended"]).total_seconds() / 3600
+    for side in ("before", "after"):
+        assert answer[side]["gpu_hours"]["stopped"] == pytest.approx(8 * GPUS_PER_NODE * hours, abs=0.0006)
 
 
 def test_its_incident_is_recorded_from_the_archive_as_an_example_without_names(told: Told) -> None:
