@@ -7,7 +7,6 @@ It must not know incidents or leases.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
 
 from policies.contract.base import Model
 from policies.contract.restraints import ApproveMessage
@@ -18,7 +17,6 @@ from policies.coordination.judgements import LONGEST_WORDS
 DENIED_SECONDS = 4 * 3600.0
 MOST_DENIALS = 8  # words on one incident
 MOST_REFUSALS = 16  # incidents of one node: eight GPUs with two policies; an item of them has some 50 KB at most
-DENIED_BY: Final = "denied by"
 _LETTERS = 16  # of the id of words: an incident tells a few of them apart
 
 
@@ -122,7 +120,7 @@ def last_of(refusals: Sequence[Refusal], subjects: Iterable[str]) -> Denial | No
 def told(denial: Denial) -> str:
     """Return why nobody acts, in the same words as long as it is the same no."""
     why = f": {denial.why}" if denial.why else ""
-    return f"{DENIED_BY} {denial.by} at {_clock(denial.at)} until {_clock(denial.until)}{why}"
+    return f"denied by {denial.by} at {_clock(denial.at)} until {_clock(denial.until)}{why}"
 
 
 def told_of_before(denial: Denial) -> str:

@@ -59,12 +59,6 @@ def refusal_of(work: Working, finding: Finding, now: datetime) -> Refusal | None
     return denials.holding(lease.refusals, subject_of_finding(finding), now) if lease and lease.refusals else None
 
 
-def why_denied(work: Working, finding: Finding, now: datetime) -> str:
-    """Return who wants nothing done for *finding* now, and why; empty when nobody does."""
-    found = refusal_of(work, finding, now)
-    return denials.told(found.denial) if found else ""
-
-
 def standing_of(lease: Lease | None, incident: Incident, now: datetime) -> str:
     """Return who wants nothing done for what *incident* has seen, by the *lease* of its generation; empty: nobody."""
     if lease is None or not lease.refusals:

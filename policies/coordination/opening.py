@@ -9,7 +9,7 @@ from policies.contract.decisions import Finding
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import Action, PolicyMode
 from policies.coordination import leases, repeats
-from policies.coordination.denying import DENIED, refusal_of, why_denied
+from policies.coordination.denying import DENIED, refusal_of
 from policies.coordination.evolve import bear, write_line
 from policies.coordination.happenings import Line, Opened, Recorded
 from policies.coordination.holds import expect
@@ -19,6 +19,7 @@ from policies.coordination.plan import MAYBE_DEAD, Layout, lay_out
 from policies.coordination.rules import STALE_SECONDS, Rules
 from policies.coordination.sparing import why_finding_rests
 from policies.coordination.states import IncidentStatus
+from policies.coordination.whys import Why, of_refusal
 from policies.coordination.working import Working
 from policies.schedules import permits
 
@@ -33,7 +34,7 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     layout = lay_out_finding(finding, rules)
     held = why_held(work, finding, layout, now)
     why = _why(finding, layout, held, now)
-    if why:
+    if why.text:
         _record(work, finding, layout, held, why, rules, now)
         return
     draft = _draft(finding, layout, rules, now)
@@ -54,13 +55,13 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
         work.jobs[draft.job.id] = expect(work.job(draft.job.id), draft.id, waits, now)
 
 
-def _record(work: Working, finding: Finding, layout: Layout, held: str, why: str, rules: Rules, now: datetime) -> None:
+def _record(work: Working, finding: Finding, layout: Layout, held: Why, why: Why, rules: Rules, now: datetime) -> None:
     """Record *why* nobody acts on *finding*: what is decided again, for the same reason, is counted and not told."""
     before = repeats.one_more_of(work, finding, why)
     if before is None:
-        alert = "notify" if held or not permits(finding.policy.schedule, now) else _alert(finding)
-        recorded = Recorded(_told(why, finding, now), alert)
-        incident = bear(_denied(work, _draft(finding, layout, rules, now), finding, why, now), recorded, now)
+        alert = "notify" if held.text or not permits(finding.policy.schedule, now) else _alert(finding)
+        recorded = Recorded(_told(why.text, finding, now), alert)
+        incident = bear(_denied(_draft(finding, layout, rules, now), why), recorded, now)
         work.incidents[incident.id] = incident
         repeats.remember(work, finding, why, incident, now)
         return
@@ -72,10 +73,9 @@ def _record(work: Working, finding: Finding, layout: Layout, held: str, why: str
         work.incidents[before.id] = counted
 
 
-def _denied(work: Working, draft: Incident, finding: Finding, why: str, now: datetime) -> Incident:
+def _denied(draft: Incident, why: Why) -> Incident:
     """Return *draft* with which incident was denied, if that is why nobody acts."""
-    refusal = refusal_of(work, finding, now) if repeats.is_denied(why) else None
-    return draft.model_copy(update={"facts": {DENIED: refusal.incident}}) if refusal else draft
+    return draft.model_copy(update={"facts": {DENIED: why.refusal.incident}}) if why.refusal else draft
 
 
 def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
@@ -88,15 +88,17 @@ def lay_out_finding(finding: Finding, rules: Rules) -> Layout:
     )
 
 
-def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> str:
+def why_held(work: Working, finding: Finding, layout: Layout, now: datetime) -> Why:
     """Return what holds back whoever would act on *finding*: a switch, or a person with the node in hand, or a no."""
     switched = work.switches.why_not(finding.policy.name) or why_finding_rests(work.snapshot, finding, layout, now)
-    return switched or (why_denied(work, finding, now) if layout.acts else "")
+    if switched or not layout.acts:
+        return Why(switched)
+    return of_refusal(refusal_of(work, finding, now))
 
 
-def why_nobody_acts(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
+def why_nobody_acts(finding: Finding, layout: Layout, held: Why, now: datetime) -> str:
     """Return why nobody acts on *finding*, empty when somebody does. *held* is what holds it back at this moment."""
-    why = _why(finding, layout, held, now)
+    why = _why(finding, layout, held, now).text
     return _told(why, finding, now) if why else ""
 
 
@@ -109,14 +111,14 @@ def _told(why: str, finding: Finding, now: datetime) -> str:
     return f"{decided}; {seen}{why}"
 
 
-def _why(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
-    """Return why nobody acts on *finding*, in the same words as long as it is for the same reason."""
-    why = ""
+def _why(finding: Finding, layout: Layout, held: Why, now: datetime) -> Why:
+    """Return why nobody acts on *finding*."""
     if finding.policy.mode is not PolicyMode.ACTIVE:
-        why = f"the policy is {finding.policy.mode} and does not act"
-    elif held:
-        why = held
-    elif not permits(finding.policy.schedule, now):
+        return Why(f"the policy is {finding.policy.mode} and does not act")
+    if held.text:
+        return held
+    why = ""
+    if not permits(finding.policy.schedule, now):
         why = "it is outside its schedule"
     elif finding.late or _age(finding, now) > STALE_SECONDS[finding.policy.evidence]:
         why = _TOO_OLD
@@ -124,7 +126,7 @@ def _why(finding: Finding, layout: Layout, held: str, now: datetime) -> str:
         why = f"{', '.join(layout.unsupported)} is carried out by nobody yet"
     elif not layout.acts:
         why = _ONLY_TOLD
-    return why
+    return Why(why)
 
 
 def _age(finding: Finding, now: datetime) -> float:

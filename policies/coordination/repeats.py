@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from policies.contract.decisions import Finding
 from policies.coordination import leases
 from policies.coordination.about_runs import generation_of_run
-from policies.coordination.denials import DENIED_BY
 from policies.coordination.incident import MOST_MESSAGES, Incident
 from policies.coordination.leases import Lease, Told
 from policies.coordination.notes import Counted
 from policies.coordination.snapshot import Keys, Snapshot
 from policies.coordination.storms import STORM, is_of_a_scope
 from policies.coordination.subjects import about_finding, digest
+from policies.coordination.whys import Why
 from policies.coordination.working import Working
 
 # The report on policies in shadow takes what is found with less between for one case, and the back-test for the same
@@ -76,19 +76,17 @@ def _is_older(incident: Incident, one: Counted) -> bool:
     return bool(known) and incident.findings[0].times > len(known) and one < known[0]
 
 
-def one_more_of(work: Working, finding: Finding, why: str) -> Incident | None:
-    """Return the incident that *finding*, on which nobody acts for that reason, is one more of; None: of none."""
+def one_more_of(work: Working, finding: Finding, why: Why) -> Incident | None:
+    """Return the incident that *finding*, on which nobody acts for that reason, is one more of; None: of none.
+
+    All that comes while a person's no holds is one incident, told once.
+    """
     sort = _sort(finding, why)
     mine = (work.incidents.get(one.incident) for one in _mine(work, finding) if one.sort == sort)
-    return next((each for each in mine if each and (is_denied(why) or _goes_on(each, finding))), None)
+    return next((each for each in mine if each and (why.refusal or _goes_on(each, finding))), None)
 
 
-def is_denied(why: str) -> bool:
-    """Whether nobody acts since a person said no: all that comes while that holds is one incident, told once."""
-    return why.startswith(DENIED_BY)
-
-
-def remember(work: Working, finding: Finding, why: str, incident: Incident, now: datetime) -> None:
+def remember(work: Working, finding: Finding, why: Why, incident: Incident, now: datetime) -> None:
     """Note with the lease of *finding*'s generation that *incident* tells of it."""
     generation = finding.generation
     lease = work.leases.get(generation) or leases.nobodys(incident.cluster, generation, now)
@@ -166,7 +164,7 @@ def _subject(finding: Finding, generation: str) -> str:
     return "" if is_of_a_scope(generation) else digest(finding.policy.name, *about_finding(finding, generation))
 
 
-def _sort(finding: Finding, why: str) -> str:
+def _sort(finding: Finding, why: Why) -> str:
     """Return what was decided: by which revision, in which mode, why nobody acts, and whether it was old news."""
-    late = finding.late and not is_denied(why)
-    return digest(finding.policy.revision, finding.policy.mode, why, late)
+    late = finding.late and why.refusal is None
+    return digest(finding.policy.revision, finding.policy.mode, why.text, late)

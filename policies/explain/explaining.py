@@ -20,6 +20,7 @@ from policies.coordination.contributing import hear
 from policies.coordination.opening import lay_out_finding, why_nobody_acts
 from policies.coordination.rules import Rules
 from policies.coordination.switches import ALL_ACTIVE, Switches
+from policies.coordination.whys import Why
 from policies.coordination.windows import Window, window_key
 from policies.evaluator import Delivery, evaluate
 from policies.explain.asked import Asked, ask
@@ -218,7 +219,7 @@ class _After:
         rules = self.world.rules_for(finding.node.cluster)
         layout = lay_out_finding(finding, rules)
         held = self.world.switches.why_not(finding.policy.name) or (layout.acts and self._in_hand(finding, event)) or ""
-        reason = why_nobody_acts(finding, layout, held, self.now)
+        reason = why_nobody_acts(finding, layout, Why(held), self.now)
         if reason:
             return f"it is recorded: {reason}"
         waits = f"after {finding.policy.settle_seconds:g} s " if finding.policy.settle_seconds else ""

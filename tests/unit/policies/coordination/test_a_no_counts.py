@@ -1,12 +1,16 @@
 """What a person refused is not asked again, nor done, while the refusal holds; all else is as if nobody had said no."""
 
+from dataclasses import replace
+
 import pytest
 
 from policies.contract.decisions import Finding
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Kind
+from policies.coordination.snapshot import Keys
+from policies.coordination.switches import ALL_ACTIVE
 from tests.tools.decision_table import DecisionTable
-from tests.tools.incidents import JOB, ask, findings, plan
+from tests.tools.incidents import CLUSTER, JOB, ask, findings, plan
 from tests.tools.refusals import ASKS, ENDS, FULL, HOUR, MINUTE, denied, denied_of_one, gpu, no, opened, pages, seen
 
 
@@ -143,3 +147,19 @@ def test_each_finding_is_refused_for_the_run_that_it_was_about_or_for_none() -> 
     assert opened(table) == []
     table.take(130, findings(seen(130, slow, job=JOB.model_copy(update={"id": "train/other"}))))
     assert len(opened(table)) == 1
+
+
+def test_words_that_sound_like_a_no_are_none() -> None:
+    table = DecisionTable()
+    table.switches = replace(ALL_ACTIVE, stop="denied by the provider: no capacity until Monday")
+    for hour in (1, 3, 5):
+        table.take(hour * HOUR, findings(seen(hour * HOUR)))
+    assert [(each.findings[0].times, each.facts) for each in table.incidents] == [(1, {})] * 3
+
+
+def test_what_comes_while_a_no_holds_is_counted_where_the_version_before_counted_it() -> None:
+    """Both know it by its name with the lease alone: under another all would be told anew at each deployment."""
+    table, again = denied(), seen(2 * MINUTE)
+    table.take(2 * MINUTE + 1, findings(again))
+    lease = table.store.read(CLUSTER, Keys(leases=frozenset({again.generation}))).leases[again.generation]
+    assert [(each.sort, each.subject) for each in lease.told] == [("89634930308c4325", "e8753d817a01557a")]
