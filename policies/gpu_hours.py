@@ -18,15 +18,10 @@ def gpus_or_usual(instance_type: str) -> int:
     return USUAL_GPUS if known is None else known
 
 
-def hours_in(spans: Iterable[Span]) -> float:
-    """Return for how many hours at least one of *spans* lasts."""
-    return gpu_hours_in((span, 1) for span in spans)
-
-
 def gpu_hours_in(outages: Iterable[tuple[Span, int]]) -> float:
-    """Return the GPU-hours of *outages* of one run or node, each with its GPUs; while two last it is that which began.
+    """Return the GPU-hours of *outages* of one run or node, each with its GPUs.
 
-    Of two that begin together it is the larger one.
+    While two of them last, the one counts that began first; of two that began together the larger one.
     """
     seconds, reached = 0.0, None
     for (start, end), gpus in sorted(outages, key=lambda one: (one[0][0], -one[1])):

@@ -98,6 +98,7 @@ class Case:
     times: int = 1  # how often it was found
     beside: tuple[Beside, ...] = ()
     lost_until: datetime | None = None
+    world_size: int | None = None  # how many ranks the run had
 
     @property
     def is_about_a_run(self) -> bool:
@@ -154,7 +155,8 @@ def _case(
     came_back: bool,
 ) -> Case:
     one, last = episode[0], max(hit.last for hit in episode)
-    job = next((hit.incident.job.id for hit in episode if hit.incident.job), "")
+    jobs = [hit.incident.job for hit in episode if hit.incident.job]
+    job = jobs[0].id if jobs else ""
     case = Case(
         plan=one.plan,
         incident=one.incident.id,
@@ -169,6 +171,7 @@ def _case(
         at=min(hit.at for hit in episode),
         ending=Ending.OPEN,
         times=sum(hit.note.times for hit in episode),
+        world_size=next((each.world_size for each in jobs if each.world_size and each.id == job), None),
     )
     again = after is not None and _follows(episode, after)
     near = around.near(case)

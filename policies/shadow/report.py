@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from policies.contract.decisions import PolicyPlan
 from policies.coordination.incident import Incident
-from policies.gpu_hours import Span, gpus_or_usual, hours_in
+from policies.gpu_hours import Span, gpu_hours_in, gpus_or_usual
 from policies.model import TrustRule
 from policies.shadow.cases import NEEDLESS, REAL, Case, Ending, cases_of
 from policies.shadow.hits import touches
@@ -22,7 +22,7 @@ ASSUMPTIONS = (
     "what is found of one node with less than 30 minutes between is one case; a case is settled after a day",
     "nothing is known of what people do beside Relight, unless they close an incident or say what the hardware was",
     "GPU-hours count from when it would have acted until somebody did, or until a fault that came back was seen last",
-    "they are those of the run's nodes, as far as incidents name them, else of the one node, and 24 a case at most",
+    "they are those of the whole run, a GPU a rank, else of its nodes that incidents name; 24 hours a case at most",
     "a node has the GPUs of its instance type, 8 where that is unknown",
 )
 
@@ -123,15 +123,20 @@ def _rank(one: PolicyReport) -> tuple[int, float, int, str]:
 
 def _gpu_hours(cases: Iterable[Case], nodes: Mapping[tuple[str, str], int]) -> float:
     """Return what was lost until somebody acted; of one node or run an hour is lost once."""
-    spans: dict[tuple[str, str], list[Span]] = {}
-    gpus: dict[tuple[str, str], int] = {}
+    outages: dict[tuple[str, str], list[tuple[Span, int]]] = {}
     for case in cases:
         if case.lost_until is None or case.ending not in REAL or case.lost_until <= case.at:
             continue
         key = (case.cluster, case.job or case.instance)
-        spans.setdefault(key, []).append((case.at, case.at + min(case.lost_until - case.at, LONGEST_LOSS)))
-        gpus[key] = gpus_or_usual(case.instance_type) * nodes.get((case.cluster, case.job), 1)
-    return sum(hours_in(each) * gpus[key] for key, each in spans.items())
+        span = case.at, case.at + min(case.lost_until - case.at, LONGEST_LOSS)
+        outages.setdefault(key, []).append((span, _gpus(case, nodes)))
+    return sum(map(gpu_hours_in, outages.values()))
+
+
+def _gpus(case: Case, nodes: Mapping[tuple[str, str], int]) -> int:
+    """Return how many GPUs stood still: those of the run, else of the node."""
+    each = gpus_or_usual(case.instance_type)
+    return case.world_size or each * nodes.get((case.cluster, case.job), 1) if each else 0
 
 
 def _nodes_of_runs(incidents: Iterable[Incident]) -> dict[tuple[str, str], int]:

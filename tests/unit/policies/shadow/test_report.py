@@ -138,6 +138,13 @@ def test_a_run_loses_the_hours_of_all_its_nodes_once() -> None:
     assert one.gpu_hours == pytest.approx(16 * (8 - 60 / HOUR))
 
 
+def test_a_run_whose_size_its_faults_name_loses_the_hours_of_all_its_ranks() -> None:
+    """One node of a run of 64 ranks, which comes back nine hours later."""
+    sized = JOB.model_copy(update={"world_size": 64})
+    one = only(reported(happened(*(seen("i-1", hours, job=sized) for hours in (1, 9)))))
+    assert one.gpu_hours == pytest.approx(64 * (8 - 60 / HOUR))
+
+
 def test_a_note_in_the_incident_of_another_policy_is_a_case_too() -> None:
     other = plan(*REPLACE, name="armed")
     one = only(reported(happened(seen("i-1", 1, policy=other), seen("i-1", 1.01))))
