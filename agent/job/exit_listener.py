@@ -78,14 +78,15 @@ class ExitListener:
     def _acknowledged(self) -> int | None:
         """Return what the kernel says to our wish, 0 for yes; None where it says nothing: not in this namespace.
 
-        What others listen to comes here as well, and is no answer.
+        What others listen to comes here as well, and is no answer. The kernel answers within our asking: whoever comes
+        back to it late, on a node that stood still, finds the answer waiting.
         """
         until = time.monotonic() + _ACK_SECONDS
-        while (left := until - time.monotonic()) > 0:
-            self._socket.settimeout(left)
+        for _ in range(_MOST_AT_ONCE):
+            self._socket.settimeout(max(0.0, until - time.monotonic()))
             try:
                 message = self._socket.recv(_MESSAGE_BYTES)
-            except TimeoutError:
+            except (TimeoutError, BlockingIOError):
                 return None
             if len(message) >= _TOLD + 4 and message[_EVENT : _EVENT + 4] == bytes(4):  # PROC_EVENT_NONE
                 return int(struct.unpack_from("=I", message, _TOLD)[0])

@@ -106,3 +106,14 @@ def test_a_rank_that_is_killed_is_told_with_its_signal_and_its_sibling_is_a_symp
     assert found[1]["signal"] == "SIGKILL"
     assert "symptom" not in found[1]
     assert (found[0]["signal"], found[0]["symptom"], found[0]["first_rank"]) == ("SIGTERM", True, 1)
+
+
+def test_an_answer_that_is_looked_for_late_is_heard_all_the_same(
+    listener: ExitListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.job.exit_listener._ACK_SECONDS", -10.0)  # the node stood still right after it asked
+    again = ExitListener()
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert ends_of(again, {ended.pid})[ended.pid].status == 0
+    again.close()
