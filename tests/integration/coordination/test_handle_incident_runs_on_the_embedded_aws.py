@@ -140,7 +140,7 @@ def test_from_the_finding_to_the_closed_incident(aws: EmbeddedAws, tmp_path: Pat
             MessageGroupId=CLUSTER,
             MessageDeduplicationId=deduplication,
         )
-    incident = eventually(lambda: closed(aws, outputs, incident_id(found.generation, found.id)), within=60)
+    incident = eventually(lambda: closed(aws, outputs, incident_id(found.generation, found.id)), within=240)
     assert incident is not None
     assert incident.outcome == "replaced"
     assert incident.facts == {

@@ -75,7 +75,7 @@ def test_a_back_test_on_the_archive_tells_it_again(cluster: LocalCluster, told: 
     archive = S3Archive(cluster.aws.client("s3"), cluster.outputs["ArchiveBucket"])
     asked = Asked(archive, "the archive", time_scale=cluster.time_scale)
     # Each look reads the whole archive from the server that also has to write it.
-    cluster.wait_for(lambda: is_archived(asked, story), 150, "the archive does not have all of it", every=2.0)
+    cluster.wait_for(lambda: is_archived(asked, story), 600, "the archive does not have all of it", every=2.0)
     report = backtest(asked, read_past(asked))
     incidents = cluster.incidents()
     assert report.told.bad == []
