@@ -36,12 +36,16 @@ class Rulebooks:
         The head is the truth and the listing its index: where a line is broken, gone, or ahead of its head, the head
         counts, and is read each time until the guard has written both anew; where the head is broken or gone, what was
         in force last. Each is told to telemetry, a policy of which nothing is left as one that is not applied. Where
-        there is no listing at all, that goes for every policy; a worker that has just begun looks for their heads.
+        there is no listing at all, that goes for every policy; a worker that has just begun looks for their heads, and
+        tells of it if the next batch finds no listing either.
         """
         listing = tuple(sorted(self._heads.headings(), key=lambda one: one.name))
-        self._unlisted = frozenset() if listing else self._unlisted or self._without_listing()
-        if listing != self._listing or self._doubts or self._unlisted:
-            self._rulebook = compile_policies(self._read(listing))
+        unlisted = frozenset() if listing else self._unlisted or self._without_listing()
+        # The first policy of an account has a head some moments before its line: only what lasts is told.
+        is_news = bool(unlisted) and not self._unlisted and not self._accepted
+        self._unlisted = unlisted
+        if listing != self._listing or self._doubts or unlisted:
+            self._rulebook = compile_policies(self._read(listing, is_told=not is_news))
             self._listing = listing
         return self._rulebook
 
@@ -49,7 +53,7 @@ class Rulebooks:
         """Return what was in force last, else what has a head: a table in which nothing was ever accepted has none."""
         return frozenset(self._accepted) or frozenset(self._heads.names_of_heads())
 
-    def _read(self, listing: Sequence[Heading]) -> list[AcceptedPolicy]:
+    def _read(self, listing: Sequence[Heading], *, is_told: bool) -> list[AcceptedPolicy]:
         known, doubts = self._accepted, dict[str, str]()
         lines = {heading.name: heading for heading in listing}
         lost = [Heading.unreadable(name) for name in [*known, *self._doubts, *self._unlisted] if name not in lines]
@@ -66,8 +70,9 @@ class Rulebooks:
                 found[name] = policy
             if doubt := _doubt(heading, head, last):
                 doubts[name] = doubt
-        self._tell(doubts)
-        self._accepted, self._doubts = found, doubts
+        if is_told:
+            self._tell(doubts)
+        self._accepted, self._doubts = found, doubts if is_told else {}
         return list(found.values())
 
     def _tell(self, doubts: Mapping[str, str]) -> None:

@@ -80,7 +80,8 @@ def desk() -> Iterator[Desk]:
 def test_the_streams_guard_makes_it_anew_in_one_write_and_people_are_told_once(desk: Desk) -> None:
     before = sorted(desk.table.headings(), key=lambda one: one.name)
     desk.delete()
-    for worker in (desk.warm, Rulebooks(desk.table, desk.telemetry)):
+    cold = Rulebooks(desk.table, desk.telemetry)
+    for worker in (desk.warm, cold, cold):
         assert desk.names(worker) == ALL
     assert desk.telemetry.counts["PoliciesUnreadable"] == 2 * len(ALL)
     assert desk.follow() == 2

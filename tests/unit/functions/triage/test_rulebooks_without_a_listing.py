@@ -53,9 +53,9 @@ def test_a_cold_worker_asks_all_heads_and_alarms_until_it_is_there_again() -> No
     triage = Triage()
     lines = dict(triage.table.listing)
     triage.table.listing.clear()
-    for _batch in range(3):
+    for batch in range(4):
         assert triage.names() == ALL
-        assert triage.unreadable() == len(ALL)
+        assert triage.unreadable() == (len(ALL) if batch else 0)
     assert triage.table.scans == 1, "what it found it knows"
     assert len(triage.telemetry.remarks) == len(ALL), "each once"
     triage.table.listing.update(lines)
@@ -90,10 +90,23 @@ def test_an_account_that_never_accepted_a_policy_has_none_and_alarms_nobody() ->
     assert triage.names() == [DOCUMENTS[0]["name"]]
 
 
+def test_the_moment_between_the_first_head_of_all_and_its_line_alarms_nobody() -> None:
+    triage = Triage(MemoryPolicies())
+    triage.names()
+    first = in_force(DOCUMENTS[:1])
+    triage.table.in_force.update(first.in_force)
+    assert triage.names() == [DOCUMENTS[0]["name"]], "and it applies"
+    triage.table.listing.update(first.listing)
+    assert triage.names() == [DOCUMENTS[0]["name"]]
+    assert triage.telemetry.remarks == []
+    assert triage.unreadable() == 0
+
+
 def test_what_is_turned_off_meanwhile_is_off() -> None:
     triage = Triage()
     triage.table.listing.clear()
-    triage.names()
+    for _batch in range(2):
+        triage.names()
     assert triage.unreadable() == len(ALL)
     off = next(each for each in DOCUMENTS if each["name"] == ALL[1])
     triage.table.put_live({**off, "mode": "off"})
@@ -125,7 +138,8 @@ def test_with_the_listing_no_head_is_taken_for_a_policy_that_is_gone(harm: str) 
 def test_of_very_many_the_log_names_the_first() -> None:
     triage = Triage(in_force())
     triage.table.listing.clear()
-    triage.names()
+    for _batch in range(2):
+        triage.names()
     assert len(triage.telemetry.remarks) == MOST_TOLD + 1
     assert triage.telemetry.remarks[-1][1] == {"policies": len(shipped_documents()) - MOST_TOLD}
 
