@@ -1,9 +1,10 @@
 """`relight policy set-mode`: one policy's mode through the guard, and the end of the shadow it put itself in."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import boto3
 import pytest
@@ -15,6 +16,7 @@ from console.policy.mode_setting import Wish, set_mode
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.switches import DynamoSwitches
 from functions.guard.guard import Guard
+from functions.ports.policies import EditedMeanwhileError
 from functions.twins.notices import MemoryNotices
 from functions.twins.triage import MemoryTelemetry
 from policies.coordination.switches import SelfShadow
@@ -152,6 +154,34 @@ def test_power_is_taken_where_the_item_is_refused_for_something_else(
     assert "stays refused" in desk.answer.left[0]
     assert desk.set("active") == 1, "to give power back the item must be sound"
     assert "refused as it stands, and its mode with it" in capsys.readouterr().err
+
+
+def test_who_edits_while_the_mode_is_set_loses_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, look = desk.policies.live(NAME), desk.policies.live
+    assert live
+
+    def meanwhile(name: str) -> Mapping[str, Any] | None:
+        found = look(name)
+        desk.policies.put_live({**live, "settle": "33s"})
+        return found
+
+    monkeypatch.setattr(desk.policies, "live", meanwhile)
+    with pytest.raises(EditedMeanwhileError):
+        desk.set("shadow")
+    there = look(NAME)
+    assert there
+    assert (there["mode"], there["settle"]) == ("active", "33s")
+
+
+def test_a_policy_whose_mode_is_set_is_still_pushed_from_its_folder(desk: Desk) -> None:
+    """Or the next push from there, and its --prune, would know nothing of it."""
+    pushed = desk.policies.live(NAME)
+    assert pushed
+    desk.policies.put_live({**pushed, "pushed": {"from": "ours", "hash": "0" * 32}})
+    assert desk.set("shadow") == 0
+    live = desk.policies.live(NAME)
+    assert live
+    assert live["pushed"] == {"from": "ours", "hash": "0" * 32}
 
 
 def test_again_is_the_same(desk: Desk) -> None:

@@ -108,6 +108,9 @@ def test_the_revision_that_is_expected_may_be_written_over_and_no_other(desk: De
     kim.write({**DOCUMENT, "settle": "20s"})
     assert kim.push(expected=1) == 1
     assert "revision 2 is in force by somebody in AWS's console" in capsys.readouterr().out
+    desk.in_console(settle="soon")
+    assert kim.push(expected=2) == 1, "that edit came after it, though it is not in force"
+    desk.in_console(settle="10s")
     assert kim.push(expected=2) == 0
 
 

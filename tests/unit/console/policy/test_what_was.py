@@ -8,8 +8,9 @@ import pytest
 from console.policy.comparing import compare
 from console.policy.history import show_revision, tell_history
 from console.policy.past import past_of
-from functions.ports.policies import UNKNOWN, Head
+from functions.ports.policies import UNKNOWN, EditedMeanwhileError, Head
 from policies.contract.vocabulary import PolicyMode
+from policies.documents import canonical, fingerprint
 from policies.yaml_text import read_yaml
 from tests.tools.editing import DOCUMENT, NAME, OTHER, Desk, Person
 
@@ -84,6 +85,47 @@ def test_what_was_deleted_comes_back_as_it_was(desk: Desk, kim: Person) -> None:
     assert kim.roll_back(to=4) == 1, "a deletion is nothing to go back to"
     assert kim.roll_back() == 0
     assert (desk.head().document, desk.head().mode) == (before.document, PolicyMode.ACTIVE)
+
+
+def test_a_deletion_is_no_step_back(desk: Desk, kim: Person) -> None:
+    desk.delete()
+    desk.table.put_live({**DOCUMENT, "settle": "30s"})
+    desk.look()
+    assert (desk.head().revision, kim.roll_back()) == (5, 0)
+    assert desk.head().edit.restored == 3
+
+
+def test_who_edits_while_a_roll_back_looks_loses_nothing(
+    desk: Desk, kim: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = desk.table.revision
+
+    def meanwhile(name: str, number: int) -> Head | None:
+        desk.table.live_items[name]["priority"] = 5
+        return look(name, number)
+
+    monkeypatch.setattr(desk.table, "revision", meanwhile)
+    with pytest.raises(EditedMeanwhileError):
+        kim.roll_back(to=1)
+    assert desk.fields()["priority"] == 5
+
+
+def test_what_is_rolled_back_is_still_pushed_from_its_folder(desk: Desk, kim: Person, capsys: Shown) -> None:
+    """Or `push --prune` would say nothing of it, and leave it in force for ever."""
+    assert kim.roll_back(to=1) == 0
+    (kim.folder / f"{NAME}.yaml").unlink()
+    kim.write(OTHER)
+    assert kim.push(prune=True) == 1
+    assert f"CONFLICT   {NAME}: it is not in the folder any more, and was edited" in capsys.readouterr().out
+
+
+def test_a_revision_that_is_refused_today_is_not_called_in_force(desk: Desk, kim: Person, capsys: Shown) -> None:
+    old = {**DOCUMENT, "settle": "soon"}
+    desk.table.kept[NAME, 1] = replace(desk.table.kept[NAME, 1], document=canonical(old), hash=fingerprint(old))
+    assert kim.roll_back(to=1) == 1
+    told = capsys.readouterr()
+    assert ("revision 1 of" in told.err, "is refused today" in told.err, "in force" in told.out) == (True, True, False)
+    assert desk.head().revision == 3
 
 
 def test_a_refused_edit_is_taken_back_by_name(desk: Desk, kim: Person, capsys: Shown) -> None:
@@ -185,3 +227,19 @@ def test_examples_are_compared_by_what_they_say(desk: Desk, kim: Person, capsys:
     compare(desk.table, [NAME], "3..4", as_json=False)
     assert f"+ examples.“{examples[1]['says']}”.instance_type: p6-b200.48xlarge" in capsys.readouterr().out
     del kim
+
+
+def test_what_is_off_in_the_table_and_not_in_the_folder_is_no_drift(desk: Desk, kim: Person, capsys: Shown) -> None:
+    assert kim.pull() == 0
+    Person(desk, kim.folder.parent / "ann", OTHER).push()
+    assert compare(desk.table, [str(kim.folder)], "", as_json=False) == 1
+    assert f"only in the table  {OTHER['name']} (pushed from ann)" in capsys.readouterr().out
+    desk.in_console(OTHER["name"], mode="off")
+    assert compare(desk.table, [str(kim.folder)], "", as_json=False) == 0
+
+
+def test_a_file_that_is_no_policy_is_not_called_the_same(desk: Desk, kim: Person, capsys: Shown) -> None:
+    assert kim.pull() == 0
+    (kim.folder / "junk.yaml").write_text("{")
+    assert compare(desk.table, [str(kim.folder)], "", as_json=False) == 2
+    assert "relight policy lint" in capsys.readouterr().err
