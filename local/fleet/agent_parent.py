@@ -105,6 +105,9 @@ def _end(children: set[int]) -> None:
     for child in children:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
+    for child in children:  # whoever hears that we ended may count on it that they are gone
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 _STOP_SECONDS = 6.0
+_KILLED_SECONDS = 30.0
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -26,6 +28,7 @@ class Agents:
         log_dir.mkdir(parents=True, exist_ok=True)
         self._log = log_dir / "agent-parent.log"
         self._lock = threading.Lock()
+        self._begun: list[int] = []
         with self._log.open("ab") as log:
             self._parent = subprocess.Popen(
                 [sys.executable, "-m", "local.fleet.agent_parent"],
@@ -49,7 +52,8 @@ class Agents:
                 answer = b""
         if not answer:
             raise AgentParentError(f"no agent can be started; see {self._log}")
-        return int(answer)
+        self._begun.append(int(answer))
+        return self._begun[-1]
 
     def kill(self, pid: int, how: signal.Signals = signal.SIGKILL) -> None:
         """Send this signal to an agent; one that has ended already is fine."""
@@ -81,3 +85,10 @@ class Agents:
         except subprocess.TimeoutExpired:
             self._parent.kill()
             self._parent.wait()
+            self._wait_for_the_kernel()
+
+    def _wait_for_the_kernel(self) -> None:
+        """Return when it has killed the agents of a parent that was killed: it does so at once, and by itself."""
+        until = time.monotonic() + _KILLED_SECONDS
+        while any(self.is_running(pid) for pid in self._begun) and time.monotonic() < until:
+            time.sleep(0.01)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from local.fleet import agent_parent
 from local.fleet.agents import Agents
 from tests.tools.sources import eventually
 
@@ -55,6 +56,25 @@ def test_one_agent_is_killed_and_the_others_go_on_until_the_fleet_is_closed(tmp_
         again = agents.start(environment(tmp_path, 1), tmp_path / "1.log")
         eventually(lambda: (tmp_path / "1.log").read_text().count("agent starts") == 2)
     assert not any(is_alive(pid) for pid in [*pids, again])
+
+
+def test_an_agent_that_does_not_end_is_gone_when_its_parent_has_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_parent, "_GRACE_SECONDS", 0.05)
+    deaf = 'trap "" TERM; echo up; while :; do sleep 1; done'
+    with subprocess.Popen(["sh", "-c", deaf], stdout=subprocess.PIPE, start_new_session=True) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == b"up\n"
+        agent_parent._end({one.pid})
+        assert not Path(f"/proc/{one.pid}").exists()
+        os.killpg(one.pid, signal.SIGKILL)  # the sleep that it left
+
+
+def test_no_agent_is_left_when_its_parent_has_to_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.fleet.agents._STOP_SECONDS", 0.1)
+    with Agents(tmp_path) as agents:
+        pids = [agents.start(environment(tmp_path, number), tmp_path / f"{number}.log") for number in range(3)]
+        os.kill(agents._parent.pid, signal.SIGSTOP)
+    assert [pid for pid in pids if is_alive(pid)] == []
 
 
 def of_group(leader: int, number: int) -> None:
