@@ -1,6 +1,8 @@
 """What the archive says of the past: how each rung of an incident went, and what persons answered and when.
 
-Decides which version of a document counts (the highest) and what of it a rehearsal needs. It must not read files.
+Decides which version of a document counts (the highest) and what of it a rehearsal needs. An incident is named after
+the finding that opened it. Where several nodes find one thing at once, it is chance whose finding is decided first: in
+a replay the same incident may bear another of these names, and it is known by each. It must not read files.
 """
 
 import json
@@ -16,7 +18,7 @@ from policies.contract.decisions import CloseMessage, RungReport
 from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung, RungStatus
 from policies.coordination.denying import DENIED
-from policies.coordination.incident import Incident
+from policies.coordination.incident import Incident, incident_id
 from policies.coordination.notes import Entry
 from policies.coordination.states import IncidentStatus
 
@@ -49,6 +51,7 @@ class Recorded:
     _unread: int = 0
     _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
     _answers: list[Told] | None = None
 
     @classmethod
@@ -74,6 +77,7 @@ class Recorded:
                 self._over.add(name)
             else:
                 self._over.discard(name)
+            self._names |= dict.fromkeys(_other_names(document), name)
 
     def _note(self, document: dict[str, Any]) -> None:
         try:
@@ -93,6 +97,16 @@ class Recorded:
             there.at,
         ):
             self.rungs[key] = Rehearsed(at, act.report)
+
+    def name_of(self, incident: str) -> str:
+        """Return the name under which *incident* was recorded."""
+        return incident if incident in self._documents else self._names.get(incident, incident)
+
+    def names_of(self, recorded: str) -> Iterator[str]:
+        """Yield the names that the incident may bear which was *recorded* under this one."""
+        yield recorded
+        if recorded in self._documents:
+            yield from _other_names(json.loads(zlib.decompress(self._documents[recorded][1])))
 
     def never_ended(self, incident: str, rung: Rung, turn: int) -> bool:
         """Whether *rung* was begun and still went on when its incident was over; an open one was cut off instead."""
@@ -118,6 +132,15 @@ class Recorded:
             told = (one for incident in self.incidents() for one in _answers(incident))
             self._answers = sorted(told, key=lambda one: (one.at, one.message.incident))
         return self._answers
+
+
+def _other_names(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the names that an incident which acts, or waits to, would have by other findings of the policy it is of."""
+    found, generation = document.get("findings"), document.get("generation")
+    notes = [note for note in found if isinstance(note, dict)] if isinstance(found, list) else []
+    if document.get("fence") and isinstance(generation, str):
+        alike = (note.get("id") for note in notes[1:] if note.get("policy") == notes[0].get("policy"))
+        yield from (incident_id(generation, each) for each in alike if isinstance(each, str))
 
 
 def _answers(incident: Incident) -> Iterator[Told]:

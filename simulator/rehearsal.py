@@ -78,11 +78,12 @@ class Rehearsal:
     def _carry_out(self, ask: AskMessage, answer: Answer, rung: Rung) -> None:
         incident = self._find(ask.cluster, ask.incident)
         turn = incident.turn if incident else 0
-        past = self._recorded.rungs.get((ask.incident, rung, turn))
+        recorded = self._recorded.name_of(ask.incident)
+        past = self._recorded.rungs.get((recorded, rung, turn))
         if past is not None:
             at = max(past.at, self.now)
             self._ask(at, _next(ask, answer, past.report))
-        elif self._recorded.never_ended(ask.incident, rung, turn):
+        elif self._recorded.never_ended(recorded, rung, turn):
             if ask.report is None or ask.report.rung is not rung:  # from then on the sweep finds it overdue
                 self._ask(self.now, _next(ask, answer, _report(rung, RungStatus.WAITING, self.now)))
         else:
