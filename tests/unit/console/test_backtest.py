@@ -73,6 +73,32 @@ def test_what_the_current_policies_would_do_can_be_the_measure(
     assert json.loads(capsys.readouterr().out)["differences"] == {"same": 6}
 
 
+def test_what_only_tells_is_counted_and_shown_only_when_all_is_asked_for(
+    archive: Path, candidate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = candidate / "contained.yaml"
+    file.write_text(yaml.safe_dump({**documents()[1], "do": ["alert"], "otherwise": []}))
+    words = ("--events", archive, "--policies", candidate, "--most-new-acts", "0")
+    assert backtest(*words) == 0
+    brief = capsys.readouterr().out
+    assert "new: 0 with acts, 6 that only tell" in brief
+    assert [line for line in brief.splitlines() if line.startswith("new ")] == []
+    assert backtest(*words, "--all") == 0
+    assert len([line for line in capsys.readouterr().out.splitlines() if line.startswith("new ")]) == 6
+
+
+def test_money_is_the_hours_at_the_price_that_was_given(
+    archive: Path, candidate: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accounts = []
+    for price in ("1", "1000"):
+        assert backtest("--events", archive, "--policies", candidate, "--json", "--gpu-hour-price", price) == 0
+        accounts.append(json.loads(capsys.readouterr().out)["after"])
+    assert accounts[0]["usd"] > 0
+    assert accounts[1]["usd"] / 1000 == pytest.approx(accounts[1]["gpu_hours"]["all"], abs=0.001)
+    assert accounts[1]["usd"] / 1000 == pytest.approx(accounts[0]["usd"], abs=0.01)
+
+
 def test_several_processes_print_the_very_same(
     archive: Path, candidate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

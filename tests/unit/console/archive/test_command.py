@@ -55,7 +55,9 @@ def archive() -> MemoryArchive:
     write_happenings(
         made, [told(DAY, "incident", {"id": "1", "version": 1}), told(NEXT, "incident", {"id": "1", "version": 2})]
     )
-    write_happenings(made, [told(NEXT, "act", {**done, "report": None}), told(NEXT, "act", done)], INCIDENTS)
+    begun = {**done, "rung": "replace_node", "report": None}
+    acts = [{**done, "report": None}, done, begun, {**begun, "report": {"status": "failed"}}]
+    write_happenings(made, [told(NEXT, "act", act) for act in acts], INCIDENTS)
     write_happenings(made, [told(DAY, "policy", {"revision": 1}), told(DAY, "in_force", {"revision": 1})], POLICIES)
     return made
 
@@ -133,6 +135,10 @@ def test_a_pull_copies_once_and_goes_on_where_it_was_cut(
     copied = {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.rglob("*.gz")}
     assert copied == whole
     assert list(tmp_path.rglob("*.part")) == []
+    half = tmp_path / lost  # by whatever else copied it before
+    half.write_bytes(whole[lost][:10])
+    assert run(archive, "pull", str(tmp_path)) == 0
+    assert half.read_bytes() == whole[lost]
 
 
 def test_what_was_pulled_reads_as_the_archive_does(

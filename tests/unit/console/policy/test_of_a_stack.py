@@ -12,7 +12,7 @@ from moto import mock_aws
 from console.incident.parts import IncidentError
 from console.incident.twins import MemoryIncidents
 from console.main import main
-from console.policy.account import Account, connect, explain_incident, explain_node
+from console.policy.account import Account, connect, explain_incident, explain_node, in_force
 from console.policy.explaining import of_incident, of_node
 from console.policy.screen import Wanted
 from functions.adapters.coordination import DynamoDBCoordinationStore
@@ -28,6 +28,7 @@ from functions.twins.policies import MemoryPolicies
 from functions.twins.switches import MemorySwitches
 from functions.twins.triage import MemoryNodeStates, MemoryTelemetry
 from policies.contract.errors import BadInputError
+from policies.contract.vocabulary import PolicyMode
 from policies.coordination.budgets import Budget, Reservation
 from policies.coordination.denials import Denial, Refusal
 from policies.coordination.denying import subject_of_note
@@ -160,6 +161,15 @@ def test_facts_are_told_as_they_are_now_with_those_that_nobody_knows(account: Ac
     (lemon,) = [verdict for verdict in explained.verdicts if verdict.policy == "lemon"]
     assert lemon.facts == Known({"node.lemon_score": 0}, ("capacity.spares",), 0.0)
     assert "unless `node.lemon_score < 60` is true: node.lemon_score is 0" in lemon.reason
+
+
+def test_a_policy_whose_item_was_deleted_is_told_as_off() -> None:
+    policies = MemoryPolicies()
+    for act in (lambda: policies.put_live(document()), lambda: policies.live_items.pop(NAME)):
+        act()
+        Guard(policies, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(NAME)
+    (one,) = in_force(policies)
+    assert (one.policy.name, one.policy.mode, one.revision) == (NAME, PolicyMode.OFF, 2)
 
 
 def test_the_limit_that_holds_it_is_named_with_who_has_the_shares(account: Account) -> None:

@@ -99,6 +99,19 @@ def test_it_is_appended_to_its_policy_once_and_passes_there(
     assert main(["policy", "test", str(file)]) == 0
 
 
+def test_a_file_that_has_no_room_for_another_example_stays_as_it_is(
+    archive: Path, past: list[Incident], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = [{"says": f"nothing {at}", "events": [{"kind": "gpu.held"}], "findings": 0} for at in range(20)]
+    file.write_text(yaml.safe_dump({**documents()[0], "examples": others}))
+    before = file.read_bytes()
+    assert isinstance(load_text(before), Policy)
+    assert record(of(past, "fell-off-the-bus").id, "--events", archive, "--write", file) == 1
+    said = capsys.readouterr().err
+    assert ("would be no good policy: examples" in said, "Remove an example first" in said) == (True, True)
+    assert file.read_bytes() == before
+
+
 def test_what_should_not_have_fired_is_written_and_fails_until_the_policy_is_mended(
     archive: Path, past: list[Incident], file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

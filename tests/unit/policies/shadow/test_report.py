@@ -70,6 +70,7 @@ def test_what_is_seen_of_one_node_within_half_an_hour_is_one_case() -> None:
     [
         ((seen("i-1", 1),), Ending.AWAY),
         ((seen("i-1", 1), seen("i-1", 9)), Ending.AGAIN),
+        ((seen("i-1", 1), seen("i-1", 25.5)), Ending.AWAY),
         ((seen("i-1", 160),), Ending.OPEN),
         ((seen("i-1", 1), seen("i-1", 100, policy=plan(Action.RECORD, name="aws"), kind=Kind.INSTANCE_STATUS_IMPAIRED)),
          Ending.AWS),
