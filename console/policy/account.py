@@ -65,7 +65,8 @@ class Told:
     """One incident, its events (newest first) as each policy sees them, and where its limits stand.
 
     ``in_hand`` says who has its node in hand now, and why; empty when nobody has. ``trust`` is how far its policy is
-    trusted. ``denied`` says who wants nothing done for it, and until when; empty when nobody does.
+    trusted. ``denied`` says who wants nothing done for it, and until when; empty when nobody does. ``halted`` says why
+    its policy takes nothing away now (all is stopped, it is off or in shadow); empty when it may, or all is over.
     """
 
     incident: Incident
@@ -74,6 +75,7 @@ class Told:
     in_hand: str = ""
     trust: TrustStanding | None = None
     denied: str = ""
+    halted: str = ""
 
 
 def explain_incident(account: Account, wanted: str, days: int) -> Told:
@@ -112,7 +114,10 @@ def _told(account: Account, incident: Incident) -> Told:
     in_hand = why_in_hand(account.facts, incident.node, now)
     trust = trust_standing(incident, counted.records.get(incident.policy.name), world.switches, now)
     denied = standing_of(counted.leases.get(incident.generation), incident, now)
-    return Told(incident, [_with_findings(each, incident) for each in explained], limits, in_hand, trust, denied)
+    halted = world.switches.why_not(incident.policy.name, begun=incident.acted) if incident.status.is_open else ""
+    return Told(
+        incident, [_with_findings(each, incident) for each in explained], limits, in_hand, trust, denied, halted
+    )
 
 
 def _windows(accepted: Sequence[AcceptedPolicy], incident: Incident) -> frozenset[str]:

@@ -56,7 +56,13 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
         limits = [each.document() for each in told.limits]
         events = [_document(each, wanted) for each in told.events]
         trust = told.trust.document() if told.trust else None
-        of_policy = {"limits": limits, "trust": trust, "in_hand": told.in_hand, "denied": told.denied}
+        of_policy = {
+            "limits": limits,
+            "trust": trust,
+            "in_hand": told.in_hand,
+            "denied": told.denied,
+            "halted": told.halted,
+        }
         _json({"incident": _of_incident(incident), **of_policy, "events": events})
         return
     say(_line(incident))
@@ -68,6 +74,8 @@ def print_incident(told: "Told", wanted: Wanted) -> None:
         say(f"  its node      {told.in_hand}; nothing is done to it meanwhile")
     if told.denied:
         say(f"  nobody acts   {told.denied}")
+    if told.halted:
+        say(f"  its policy    takes nothing away now: {told.halted}")
     say("  (what follows stands on the incident's notes and the node's state as they are now)")
     print_events(told.events, wanted)
 

@@ -222,10 +222,19 @@ def test_a_node_without_incidents_says_what_to_do(account: Account) -> None:
     assert "relight policy explain --event FILE" in raised.value.hint
 
 
-def test_a_stop_is_told_where_a_finding_would_come_out(account: Account) -> None:
-    assert account.switches.read([NAME]).why_not(NAME) == ""
+def test_what_keeps_the_policy_of_an_incident_from_acting_is_told(
+    account: Account, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert explain_incident(account, "4be1", days=10_000).halted == ""
     account.heads.put_live({"name": EVERYTHING, "mode": "off", "edited_by": "kim"})  # type: ignore[attr-defined]
-    assert account.switches.read([NAME]).why_not(NAME) == "everything is stopped by kim"
+    assert of_incident(account, "4be1", 10_000, Wanted()) == 0
+    assert "  its policy    takes nothing away now: everything is stopped by kim\n" in capsys.readouterr().out
+    assert of_incident(account, "4be1", 10_000, Wanted(as_json=True)) == 0
+    assert json.loads(capsys.readouterr().out)["halted"] == "everything is stopped by kim"
+    account.heads.put_live({"name": EVERYTHING, "mode": "active"})  # type: ignore[attr-defined]
+    account.heads.put_live(document(mode="shadow"))  # type: ignore[attr-defined]
+    Guard(account.heads, MemoryNotices(), MemoryTelemetry(), lambda: NOW).look_at(NAME)  # type: ignore[arg-type]
+    assert explain_incident(account, "4be1", days=10_000).halted == f"policy {NAME} is in shadow"
 
 
 def test_a_stack_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
