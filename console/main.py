@@ -127,7 +127,7 @@ def _main(argv: Sequence[str] | None) -> int:
         parser.print_help()
         return USAGE_ERROR
     if args.command not in COMMANDS:
-        print(_unknown(args.command), file=sys.stderr)
+        say(_unknown(args.command), file=sys.stderr)
         return USAGE_ERROR
     return _run(args.command, words[1:])
 

@@ -13,4 +13,9 @@ SHOWN: Final = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *rang
 
 def say(text: str, file: TextIO | None = None) -> None:
     """Print *text* as a line of *file* (default: standard output)."""
-    print(text.replace("\r\n", "\n").translate(SHOWN), file=file or sys.stdout)
+    print(shown(text), file=file or sys.stdout)
+
+
+def shown(text: str) -> str:
+    """Return *text* as it may reach a terminal."""
+    return text.replace("\r\n", "\n").translate(SHOWN)

@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from console.saying import say
+from console.saying import say, shown
 from console.values import days as whole_days
 
 DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
@@ -28,7 +28,7 @@ def common_options(
 
 def agrees(question: str) -> bool:
     """Ask the person at the terminal; anything but yes is no."""
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(shown(f"{question} [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from console.archive.counting import DayCount
 from console.archive.pulling import Pulled
 from console.archive.statistics import Statistics
+from console.saying import say
 from console.terminal import print_figures, terminal
 from policies.contract.times import format_time
 
@@ -32,7 +33,7 @@ class Screen:
     def progress(self, text: str) -> None:
         """Say how far it is."""
         if not self.as_json:
-            print(text, file=sys.stderr, flush=True)
+            say(text, file=sys.stderr)
 
     def statistics(self, found: Statistics) -> None:
         """Print what is in the archive."""
@@ -63,7 +64,7 @@ class Screen:
             copied = {"objects": done.objects, "bytes": done.size, "there": done.there}
             print(json.dumps({"archive": self.address, "folder": target, **copied}))
             return
-        print(f"{target}: {done.objects} objects copied ({_bytes(done.size)}), {done.there} were there already.")
+        say(f"{target}: {done.objects} objects copied ({_bytes(done.size)}), {done.there} were there already.")
 
 
 def _table(days: list[DayCount]) -> Table:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from console.saying import say
+
 FAILED, USAGE_ERROR = 1, 2
 _SOCKET = "/run/relight/agent.sock"
 
@@ -58,10 +60,10 @@ def _status(args: argparse.Namespace) -> int:
     try:
         report = status(args.socket)
     except DependencyError as error:
-        print(f"relight agent status: {error.message} {error.hint}", file=sys.stderr)
+        say(f"relight agent status: {error.message} {error.hint}", file=sys.stderr)
         return FAILED
     for line in [json.dumps(report, indent=1)] if args.json else lines(report):
-        print(line)
+        say(line)
     return 0 if report["healthy"] else FAILED
 
 
@@ -78,7 +80,8 @@ def _check(args: argparse.Namespace) -> int:
         return told.status
     status = 0
     for line in lines(results):
-        print(line.text, flush=True)
+        say(line.text)
+        sys.stdout.flush()  # the next check may take seconds
         status |= line.status
     return status
 
@@ -91,13 +94,13 @@ def _parse(args: argparse.Namespace) -> int:
     try:
         file = _opened(args.text)
     except OSError as error:
-        print(f"relight agent parse: {args.text} cannot be read: {error.strerror}. Name a file.", file=sys.stderr)
+        say(f"relight agent parse: {args.text} cannot be read: {error.strerror}. Name a file.", file=sys.stderr)
         return USAGE_ERROR
     lines = _lines(file)
     status = 0
     for answer in parse_text_lines(lines, sightings) if args.text else parse_json_lines(lines, sightings):
         if isinstance(answer, BadInputError):
-            print(f"relight agent parse: {answer}", file=sys.stderr)
+            say(f"relight agent parse: {answer}", file=sys.stderr)
             status = FAILED
         else:
             print(answer, flush=True)

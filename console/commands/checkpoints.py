@@ -12,6 +12,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from console.saying import say
 from console.values import seconds
 
 if TYPE_CHECKING:
@@ -52,9 +53,12 @@ def run(args: argparse.Namespace) -> int:
     except RelightError as error:
         from console.dlq.adapters.asking import advice
 
-        print(f"relight checkpoints: {error.message} {advice(error)}".strip(), file=sys.stderr)
+        say(f"relight checkpoints: {error.message} {advice(error)}".strip(), file=sys.stderr)
         return USAGE_ERROR if isinstance(error, BadInputError) else FAILED
-    print(json.dumps(_as_object(choice), indent=1) if args.json else _as_text(args.path, choice))
+    if args.json:
+        print(json.dumps(_as_object(choice), indent=1))
+    else:
+        say(_as_text(args.path, choice))
     return FAILED if choice.chosen_step is None else DONE
 
 
@@ -73,7 +77,7 @@ def _list_layouts() -> int:
 
     for layout in LAYOUTS.values():
         notes = "" if layout.resumable else "weights only"
-        print(f"{layout.name:<14} {notes if layout.counts_steps else 'numbers count saves, not steps'}".rstrip())
+        say(f"{layout.name:<14} {notes if layout.counts_steps else 'numbers count saves, not steps'}".rstrip())
     return DONE
 
 

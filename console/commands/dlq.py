@@ -15,6 +15,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.saying import say
 from console.stack_commands import agrees, common_options, told
 from console.values import positive
 
@@ -67,7 +68,7 @@ def _redrive(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
     from console.dlq.redriving import Redriving, Wish
 
     if not (args.yes or args.dry_run or sys.stdin.isatty()):
-        print("relight dlq: nobody is here to ask. Look with --dry-run, then say --yes.", file=sys.stderr)
+        say("relight dlq: nobody is here to ask. Look with --dry-run, then say --yes.", file=sys.stderr)
         return _ASKED_WRONGLY
     wish = Wish(args.place, args.id, args.days, args.dry_run, args.again)
     agree = (lambda _question: True) if args.yes else agrees

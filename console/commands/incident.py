@@ -18,6 +18,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.saying import say
 from console.stack_commands import agrees, common_options, told
 from console.values import seconds, span
 from console.whoami import whoami
@@ -86,7 +87,7 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
     if args.verb == "verdict":
         return _judge(args, parts, screen)
     if not (args.yes or sys.stdin.isatty()):
-        print("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
+        say("relight incident: nobody is here to ask. Look with show, then say --yes.", file=sys.stderr)
         return _ASKED_WRONGLY
     return _close(args, parts, screen) if args.verb == "close" else _answer(args, parts, screen)
 
@@ -105,12 +106,12 @@ def _answer(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
     if anew or waits_for_approval(incident):
         screen.before_answer(incident)
         if not (args.yes or agrees("Approve it?" if approved else "Deny it?")):
-            print("relight incident: nothing was sent.", file=sys.stderr)
+            say("relight incident: nothing was sent.", file=sys.stderr)
             return _FAILED
         incident = answer(parts, incident, Answering(approved, args.by, args.reason, args.wait, ahead))
     elif not (incident.approved_by if approved else incident.outcome == "denied"):
         told = f"relight incident: {incident.id} waits for no approval: it is {incident.status}."
-        print(" ".join((told, *ways_back(incident))), file=sys.stderr)
+        say(" ".join((told, *ways_back(incident))), file=sys.stderr)
         return _FAILED
     screen.answered(incident)
     done = bool(incident.approved_by) if approved else incident.outcome == "denied"
@@ -127,7 +128,7 @@ def _close(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
         return 0
     screen.before_close(incident)
     if not (args.yes or agrees("Close it?")):
-        print("relight incident: nothing was sent.", file=sys.stderr)
+        say("relight incident: nothing was sent.", file=sys.stderr)
         return _FAILED
     screen.closed(close(parts, incident, Closing(args.by, args.reason, args.wait)), incident)
     return 0
@@ -139,7 +140,7 @@ def _judge(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
 
     if (args.verdict == "missed") != bool(args.policy) and args.verdict != "unknown":
         told = "missed wants --policy NAME, who ought to have found it; the other words are said of hardware."
-        print(f"relight incident: {told}", file=sys.stderr)
+        say(f"relight incident: {told}", file=sys.stderr)
         return _ASKED_WRONGLY
     incident = find_one(parts, args.id, args.days)
     screen.judged(judge(parts, incident, Judging(args.verdict, args.by, args.why, args.policy, args.wait)))

@@ -18,6 +18,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.saying import say
 from console.stack_commands import DEFAULT_STACK, agrees, told
 from console.values import seconds
 from console.whoami import whoami
@@ -90,10 +91,10 @@ def _run(args: argparse.Namespace, parts: "Parts", screen: "Screen", node: str) 
     screen.before(command)
     if operation not in _HARMLESS and not args.yes:
         if not sys.stdin.isatty():
-            print("relight node: nobody is here to ask. Say --yes.", file=sys.stderr)
+            say("relight node: nobody is here to ask. Say --yes.", file=sys.stderr)
             return _ASKED_WRONGLY
         if not agrees("Do it?"):
-            print("relight node: nothing was asked.", file=sys.stderr)
+            say("relight node: nothing was asked.", file=sys.stderr)
             return _FAILED
     record = follow(parts, command, args.wait, screen.progress)
     screen.ended(record)
@@ -106,7 +107,7 @@ def _maintenance(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> 
 
     if args.node is None:
         if args.end:
-            print("relight node: --end which node?", file=sys.stderr)
+            say("relight node: --end which node?", file=sys.stderr)
             return _ASKED_WRONGLY
         screen.in_hand(everyone(parts, args.cluster))
     elif args.end:

@@ -15,6 +15,7 @@ from console.dlq.model import DeadQueue, Outcome
 from console.dlq.overview import Overview
 from console.dlq.parts import name_of
 from console.dlq.showing import Shown
+from console.saying import say
 from console.terminal import terminal
 from policies.contract.times import format_time
 
@@ -99,7 +100,7 @@ class Screen:
     def progress(self, text: str) -> None:
         """Say how far it is."""
         if not self.as_json:
-            print(text, file=sys.stderr, flush=True)
+            say(text, file=sys.stderr)
 
     def _ago(self, moment: datetime | None) -> str:
         return "-" if moment is None else ago(self.now, moment)

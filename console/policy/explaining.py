@@ -12,6 +12,7 @@ from console.asked_wrongly import AskedWronglyError
 from console.policy.facts import stated
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.screen import Wanted, print_events, print_incident, print_node
+from console.saying import say
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import BadInputError
 from policies.explain.explaining import World, explain
@@ -99,7 +100,7 @@ def _accepted(texts: Sequence[Written]) -> Sequence[AcceptedPolicy]:
         if isinstance(loaded, Policy):
             found.append(AcceptedPolicy(loaded, 1, "file"))
         else:
-            print(f"{written.name}: left out: {loaded[0]}", file=sys.stderr)
+            say(f"{written.name}: left out: {loaded[0]}", file=sys.stderr)
     if not found:
         raise BadInputError(NO_FILES, hint="Name a folder with --policies.")
     return found

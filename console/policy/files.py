@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from console.asked_wrongly import AskedWronglyError
+from console.saying import say
 from policies.contract.errors import BadInputError
 from policies.lint.lint import Written
 
@@ -58,5 +59,5 @@ def read(files: Sequence[Path]) -> list[Written]:
         try:
             found.append(Written(str(file), file.read_bytes()))
         except OSError as error:
-            print(f"{file}: cannot be read: {error.strerror}.", file=sys.stderr)
+            say(f"{file}: cannot be read: {error.strerror}.", file=sys.stderr)
     return found

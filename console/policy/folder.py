@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from console.policy.files import write_whole
+from console.saying import say
 from policies.yaml_text import read_yaml
 
 SEEN = ".relight-table.json"
@@ -88,7 +89,7 @@ def note(folder: Path, source: str, policies: Mapping[str, str]) -> None:
     try:
         write_whole(folder / SEEN, f"{text}\n")
     except OSError as error:
-        print(
+        say(
             f"{folder / SEEN} cannot be written ({error.strerror}): the next push from here has to be told --force.",
             file=sys.stderr,
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from console.policy.files import read
+from console.saying import say
 from policies.lint.codes import Level
 from policies.lint.lint import Linted, lint
 
@@ -25,7 +26,7 @@ def lint_files(files: Sequence[Path], *, as_json: bool, strict: bool) -> int:
     else:
         tell(linted)
         more = ", ".join(f"{tally[level]} {level}s" for level in (Level.WARNING, Level.NOTE) if tally[level])
-        print(f"{good} of {len(files)} policies are good.{f' {more}.' if more else ''}")
+        say(f"{good} of {len(files)} policies are good.{f' {more}.' if more else ''}")
     return 0 if good == len(files) and not (strict and tally[Level.WARNING]) else 1
 
 
@@ -38,4 +39,4 @@ def tell(linted: Sequence[Linted], *, notes: bool = True) -> None:
     """Print every flaw, a line each; those that are only worth knowing with *notes*."""
     for each in linted:
         for flaw in each.flaws if notes else [one for one in each.flaws if one.level is not Level.NOTE]:
-            print(flaw, file=sys.stderr if flaw.level is Level.PROBLEM else sys.stdout)
+            say(str(flaw), file=sys.stderr if flaw.level is Level.PROBLEM else sys.stdout)

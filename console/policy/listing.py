@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from console.policy.files import read
+from console.saying import say
 from policies.lint.codes import Level
 from policies.lint.flaw import Flaw
 from policies.lint.lint import Linted, lint, lint_policy
@@ -41,7 +42,7 @@ def list_files(files: Sequence[Path], *, as_json: bool) -> int:
         as_document(rows)
     else:
         for row in rows:
-            print(line_of(row))
+            say(line_of(row))
     return 0 if len(rows) == len(files) else 1
 
 

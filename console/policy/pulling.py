@@ -15,6 +15,7 @@ from console.policy.files import files_of, write_whole
 from console.policy.folder import Sheet, note, seen_by, sheets_of
 from console.policy.past import brought_back
 from console.policy.yaml_writing import as_yaml, patched
+from console.saying import say
 from functions.ports.policies import Head, PolicyEditor
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
@@ -66,11 +67,11 @@ def pull(policies: PolicyEditor, wish: Wish, answer: Answer) -> int:
         if text:
             write_whole(file, text)
         answer.of(name, doing=told, written=told != "unchanged", file=str(file))
-        print(f"{told:<10} {name}")
+        say(f"{told:<10} {name}")
         known[name] = fingerprint(live)
     for name in sorted(set(sheets) - set(policies.names())) if not wish.names else ():
         answer.of(name, doing="only here", file=str(sheets[name].file))
-        print(f"only here  {name}")
+        say(f"only here  {name}")
     note(wish.folder, seen.source, known)
     return status
 

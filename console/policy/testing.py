@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from console.policy.files import read
+from console.saying import say
 from policies.examples import Outcome, outcomes, switched_on, tell
 from policies.explain.explaining import World, explain
 from policies.facts.snapshot import StatedFacts
@@ -26,7 +27,7 @@ def run_examples(files: Sequence[Path], *, as_json: bool) -> int:
         _print(told)
         passed = sum(each["passed"] for one in told for each in one["examples"])
         bad = f" {len(refused)} policies could not be run: relight policy lint." if refused else ""
-        print(f"{passed} of {passed + failed} examples end as they say.{bad}")
+        say(f"{passed} of {passed + failed} examples end as they say.{bad}")
     return 0 if not failed and not refused and len(told) == len(files) else 1
 
 
@@ -64,9 +65,9 @@ def why(policy: Policy, outcome: Outcome) -> list[str]:
 def _print(told: Sequence[dict[str, Any]]) -> None:
     for one in told:
         for line in one["refused"]:
-            print(f"{one['file']}: {line}", file=sys.stderr)
+            say(f"{one['file']}: {line}", file=sys.stderr)
         for each in one["examples"]:
             ends = "" if each["passed"] else f" (says {each['expected']} findings, {each['findings']} come out)"
-            print(f"{'pass' if each['passed'] else 'FAIL'}  {one['name']}: {each['says']}{ends}")
+            say(f"{'pass' if each['passed'] else 'FAIL'}  {one['name']}: {each['says']}{ends}")
             for line in each["why"]:
-                print(f"        {line}")
+                say(f"        {line}")

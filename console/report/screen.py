@@ -5,6 +5,7 @@ import json
 from rich.table import Table
 from rich.text import Text
 
+from console.saying import say
 from console.terminal import terminal
 from policies.shadow.plain import as_document
 from policies.shadow.report import ASSUMPTIONS, Advice, Report
@@ -15,7 +16,7 @@ _STYLES = {Advice.ARM: "green", Advice.WAIT: "", Advice.MEND: "yellow"}
 
 def print_text(report: Report) -> None:
     """Print what is mailed."""
-    print(as_text(report), end="")
+    say(as_text(report).removesuffix("\n"))
 
 
 def print_json(report: Report) -> None:

@@ -1,11 +1,13 @@
 """What others wrote is shown, and drives no terminal."""
 
+import ast
 import json
 import re
 from pathlib import Path
 
 import pytest
 
+import console
 from console.main import main
 from console.policy.comparing import compare
 from console.policy.history import tell_history
@@ -54,3 +56,35 @@ def test_what_somebody_wrote_into_the_table_drives_no_terminal(tmp_path: Path, c
     shown = capsys.readouterr()
     assert shown.out.count("owned") >= 4
     assert not CONTROLS.search(shown.out + shown.err)
+
+
+@pytest.mark.parametrize("words", ["lint", "test", "list", "push --table none"])
+def test_what_stands_in_a_file_drives_no_terminal(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Shown
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    example = {"says": HOSTILE, "events": [{"kind": "gpu.held", "message": HOSTILE}], "findings": 1}
+    for name, more in (("bad", {HOSTILE: 1, "mode": HOSTILE}), ("good", {"when": "event.message == 'x'"})):
+        made = {**DOCUMENT, "name": name, "examples": [example], **more}
+        Path(f"{name}-\x1b[2J.yaml").write_text(json.dumps(made))
+    command, *options = words.split()
+    assert main(["policy", command, ".", *options]) in {0, 1, 2}
+    shown = capsys.readouterr()
+    assert "�[2J" in shown.out + shown.err
+    assert not CONTROLS.search(shown.out + shown.err)
+
+
+WRITES = {"shown", "json.dumps", "as_yaml", "yaml", "told.text", "answer"}
+"""What is printed as it is: what went through `say`, JSON and YAML, which show each control as an escape."""
+
+
+def test_nothing_of_the_console_is_printed_but_through_say() -> None:
+    """Or the next line that shows a name of somebody's file, run or process would drive the terminal again."""
+    found = [
+        f"{file}:{call.lineno} prints {ast.unparse(call.args[0])}"
+        for file in sorted(Path(console.__path__[0]).rglob("*.py"))
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "print"
+        if ast.unparse(call.args[0]).partition("(")[0] not in WRITES
+    ]
+    assert found == []
