@@ -1,4 +1,5 @@
 import json
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,9 @@ from agent.spool.limits import SpoolLimits
 from agent.spool.opening import open_spool
 from console.main import main
 from tests.tools.agent_events import ManualClock, describe_loss, new_ids
+
+# Who is not root does not see who holds a GPU, and is told so.
+BARRED = [] if os.geteuid() == 0 else ["processes"]
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def results(environ: dict[str, str]) -> dict[str, bool]:
 
 def test_where_everything_works_every_check_says_so(environ: dict[str, str], stream: None) -> None:
     found = results(environ)
-    assert all(found.values())
+    assert [name for name, ok in found.items() if not ok] == BARRED
     assert (
         found.items()
         >= {
@@ -65,7 +69,7 @@ def test_each_check_fails_alone_and_says_what_to_do(environ: dict[str, str], str
     (tmp_path / "file").touch()
     environ |= {f"{PREFIX}STREAM": "missing", f"{PREFIX}SPOOL_DIR": str(tmp_path / "file")}
     found = {result.name: result for result in check_node(None, environ)}
-    assert [name for name, result in found.items() if not result.ok] == ["spool", "kinesis"]
+    assert [name for name, result in found.items() if not result.ok] == ["spool", *BARRED, "kinesis"]
     assert all(result.hint for result in found.values() if not result.ok)
 
 
@@ -100,7 +104,7 @@ def test_a_role_that_may_only_put_is_what_the_stack_gives_out_and_no_failure(
         monkeypatch.setenv(f"AWS_{name}", value)
     environ[f"{PREFIX}OVERFLOW_QUEUE_URL"] = f"{refusing_aws}/111122223333/overflow"
     found = {result.name: result for result in check_node(None, environ)}
-    assert [name for name, result in found.items() if not result.ok] == []
+    assert [name for name, result in found.items() if not result.ok] == BARRED
     assert "may not ask" in found["kinesis"].found
     assert "may not ask" in found["overflow"].found
 
@@ -109,7 +113,7 @@ def test_nobody_who_says_who_we_are_fails_identity(environ: dict[str, str], stre
     del environ[f"{PREFIX}INSTANCE_ID"]
     del environ["AWS_REGION"]
     failed = [name for name, ok in results(environ).items() if not ok]
-    assert failed == ["identity", "spool", "kinesis"]
+    assert failed == ["identity", "spool", *BARRED, "kinesis"]
 
 
 def test_a_spool_in_use_is_a_running_agent_and_no_failure(
