@@ -9,6 +9,7 @@ from tests.integration.console.deployed import Deployed, Relight
 from tests.tools.envelopes import SHIPPED
 
 NAME = "capacity-expiring"
+NO_INCIDENT = "0" * 32  # a short one may be how the id begins of an incident that another file made
 ANSWERED: tuple[tuple[str, ...], ...] = (
     *(("policy", "list"), ("policy", "show", NAME), ("policy", "show", NAME, "--revision", "1")),
     *(("policy", "history", NAME), ("policy", "diff", NAME), ("policy", "diff", "FILE"), ("policy", "report")),
@@ -32,9 +33,17 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
 )
 REFUSED: tuple[tuple[str, ...], ...] = (
     *(("policy", "show", "nobody"), ("policy", "history", "nobody"), ("policy", "show", NAME, "--revision", "99")),
-    *(("policy", "diff", "nobody"), ("policy", "explain", "--incident", "0"), ("policy", "explain", "--node", "i-0")),
+    *(
+        ("policy", "diff", "nobody"),
+        ("policy", "explain", "--incident", NO_INCIDENT),
+        ("policy", "explain", "--node", "i-0"),
+    ),
     *(("policy", "set-mode", "nobody", "off"), ("policy", "rollback", "nobody"), ("policy", "push", "no")),
-    *(("policy", "record", "0"), ("policy", "report", "--stack", "Nobody"), ("policy", "report", "--events", "FOLDER")),
+    *(
+        ("policy", "record", NO_INCIDENT),
+        ("policy", "report", "--stack", "Nobody"),
+        ("policy", "report", "--events", "FOLDER"),
+    ),
     *(("policy", "backtest", "--events", "FOLDER"), ("policy", "backtest", "--events", "s3://nobody-has-this")),
     *(
         ("archive", "stats", "--stack", "Nobody"),
@@ -42,12 +51,12 @@ REFUSED: tuple[tuple[str, ...], ...] = (
         ("archive", "stats", "no"),
     ),
     *(
-        ("incident", "show", "0"),
-        ("incident", "close", "0", "--reason", "x", "--yes"),
+        ("incident", "show", NO_INCIDENT),
+        ("incident", "close", NO_INCIDENT, "--reason", "x", "--yes"),
         ("incident", "list", "--cluster", "x"),
     ),
     *(
-        ("incident", "verdict", "0", "faulty"),
+        ("incident", "verdict", NO_INCIDENT, "faulty"),
         ("node", "maintenance", "i-0"),
         ("node", "run", "i-0", "collect_evidence"),
     ),
