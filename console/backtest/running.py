@@ -36,6 +36,8 @@ _A_FOLDER = "have those in force written by `relight policy pull --to DIR`, and 
 
 def run(args: argparse.Namespace) -> int:
     """Do what *args* ask; 1 when more would be done anew than is allowed."""
+    if args.since and args.until and args.since >= args.until:
+        raise AskedWronglyError("the period ends before it begins.", hint="Give --from and --to, in UTC.")
     jobs, small = jobs_of(args.jobs)
     asked = Asked(
         reader=reader_of(args.events, args.region),

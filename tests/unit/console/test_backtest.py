@@ -124,7 +124,7 @@ def test_what_cannot_be_answered_says_what_to_do(
     assert "events/" in capsys.readouterr().err
     assert backtest("--events", archive, "--policies", tmp_path) == 1
     assert "no policy here" in capsys.readouterr().err
-    assert backtest("--events", archive, "--from", "2027-01-01", "--to", "2026-01-01") == 1
+    assert backtest("--events", archive, "--from", "2027-01-01", "--to", "2026-01-01") == 2
     assert "before it begins" in capsys.readouterr().err
 
 

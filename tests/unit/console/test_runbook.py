@@ -59,11 +59,14 @@ def test_every_link_within_the_page_leads_somewhere() -> None:
 
 
 def test_the_metrics_are_those_that_functions_write() -> None:
+    """All of them, and no others."""
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "functions").rglob("*.py"))
     section = TEXT.split("## What the metrics say")[1].split("AWS's own")[0]
     told = set(re.findall(r"`([A-Z]\w+)`", section)) - {"Relight"}
     assert told
     assert {name for name in told if f'"{name}"' not in code} == set()
+    written = set(re.findall(r"\.(?:count|measure_seconds)\(\s*\"([A-Z]\w+)\"", code))
+    assert written - told == set()
 
 
 def test_a_person_who_stops_everything_by_hand_writes_the_item_that_stops() -> None:

@@ -85,7 +85,9 @@ def test_the_list_and_the_policy_say_that_it_put_itself_in_shadow(
     assert "it put itself in shadow" in capsys.readouterr().out
 
 
-def test_active_ends_the_shadow_of_a_policy_whose_item_says_active_already(desk: Desk) -> None:
+def test_active_ends_the_shadow_of_a_policy_whose_item_says_active_already(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     desk.policies.self_shadows.put(SHADOW)
     before = desk.policies.live(NAME)
     assert desk.set("active", "the image was bad") == 0
@@ -94,6 +96,10 @@ def test_active_ends_the_shadow_of_a_policy_whose_item_says_active_already(desk:
     lifted = desk.policies.self_shadows.find(NAME)
     assert lifted
     assert (lifted.lifted_by, lifted.lifted_why, lifted.lifted_at) == ("kim", "the image was bad", NOW)
+    capsys.readouterr()
+    assert [main(["policy", "show", NAME]), main(["policy", "show", NAME, "--json"])] == [0, 0]
+    shown = capsys.readouterr().out
+    assert ("put itself in shadow" in shown, '"self_shadow": null' in shown) == (False, True)
 
 
 def test_the_mode_is_edited_as_a_push_does_and_judged(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,28 @@ def test_a_policy_that_put_itself_in_shadow_is_one_of_them_until_it_is_lifted(
     assert json.loads(capsys.readouterr().out)["quiet"] == []
 
 
+def test_a_policy_that_put_itself_in_shadow_and_was_turned_off_since_is_none_of_them(
+    past: list[Incident], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    itself = SelfShadow(policy="contained", cluster="c", incident="1", since=NOW, why="it acted too often")
+    told = Happening(NOW, "shadow", "contained:00000001", itself.model_dump(mode="json"))
+    off = revision(head({**ACTIVE, "mode": "off"}), NOW + timedelta(minutes=5), 2)
+    assert report("--json", "--events", archived(tmp_path, past, told, *off)) == 0
+    assert json.loads(capsys.readouterr().out)["quiet"] == []
+
+
+def test_what_could_not_be_read_of_the_archive_is_told_beside_the_report(
+    past: list[Incident], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = archived(tmp_path, past)
+    one = next((folder / INCIDENTS).rglob("*.gz"))
+    one.write_bytes(one.read_bytes()[:-20])
+    assert report("--events", folder, "--json") == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["policies"] is not None
+    assert "could not be read; `relight archive stats` names them" in told.err
+
+
 def test_people_read_a_table_or_the_mail(
     past: list[Incident], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
