@@ -11,11 +11,11 @@ from console.policy.complaining import complain
 from console.policy.counting import HEADING
 from console.policy.edits import Editor, live_item
 from console.policy.listing import as_document, of_document
-from console.policy.past import brought_back, in_force_of
+from console.policy.past import brought_back, document_of, in_force_of
 from console.policy.standing_still import nothing_acts, stopped
 from console.policy.yaml_writing import as_yaml
 from console.saying import say
-from functions.ports.policies import Edit, Head
+from functions.ports.policies import BrokenItemError, Edit, Head
 from policies.coordination.switches import EVERYTHING, SelfShadow
 
 if TYPE_CHECKING:
@@ -82,11 +82,21 @@ def list_table(
 
 
 def _row(policies: "DynamoPolicies", name: str) -> dict[str, Any]:
-    head, verdict = policies.head(name), _verdict(policies, name)
-    known = {"name": name, "item": _status(verdict), "item_problems": len((verdict or {}).get("problems", ()))}
+    head, broken = _head_or_why(policies, name)
+    verdict = _verdict(policies, name)
+    problems = len((verdict or {}).get("problems", ()))
+    known = {"name": name, "item": _status(verdict), "item_problems": problems, "broken": broken}
     if head is None:
         return {**known, "mode": None, "revision": None}
-    return of_document(head.document, {**known, "mode": head.mode.value, "revision": head.revision})
+    return of_document(document_of(head), {**known, "mode": head.mode.value, "revision": head.revision})
+
+
+def _head_or_why(policies: "DynamoPolicies", name: str) -> tuple[Head | None, str]:
+    """Return what is in force of *name*, or what somebody made of it by hand: one that is broken hides no other."""
+    try:
+        return policies.head(name), ""
+    except BrokenItemError as broken:
+        return None, broken.message
 
 
 def show(policies: "DynamoPolicies", name: str, *, as_json: bool) -> int:

@@ -54,9 +54,12 @@ def _of_text(linted: Linted) -> Row:
     return {"name": name, "mode": "refused", "revision": None, **nothing, "problems": len(linted.flaws)}
 
 
-def of_document(document: str, fields: Mapping[str, Any]) -> Row:
-    """Return the row of an accepted *document* (JSON text); *fields* say what the table knows better."""
-    loaded = load_document(json.loads(document), try_examples=False)
+def of_document(document: Mapping[str, Any], fields: Mapping[str, Any]) -> Row:
+    """Return the row of an accepted *document*; *fields* say what the table knows better.
+
+    Of one that somebody broke by hand only its problems are known.
+    """
+    loaded = load_document(document, try_examples=False)
     row = row_of(loaded, lint_policy(loaded)) if isinstance(loaded, Policy) else {"problems": len(loaded)}
     return {**row, **fields}
 

@@ -80,6 +80,7 @@ def test_what_answers_with_1_for_machines_prints_the_document_as_the_runbook_say
     asked = {
         "lint": ("policy", "lint", "broken.yaml"),
         "test": ("policy", "test", "bad"),
+        "push": ("policy", "push", "broken.yaml"),
         "checkpoints inspect": ("checkpoints", "inspect", "past"),
     }
     for words in asked.values():
