@@ -11,6 +11,7 @@ from console.saying import say, shown
 from console.values import days as whole_days
 
 DEFAULT_STACK = "Relight"  # infra/settings.py, Deployment.name
+POLICIES_TABLE = "POLICIES_TABLE"  # names the policies table, where it is not looked for in the stack
 DAYS = 14
 
 

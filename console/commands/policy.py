@@ -29,7 +29,7 @@
   relight policy stop --reason "bad image"    nothing acts any more, whatever the policies say; at once
   relight policy start                        policies act again as they say
 
-The table's name is POLICIES_TABLE, or --table; explain finds the tables by --stack. Without FILE_OR_DIR, lint, test and
+The table is that of the stack (--stack), if POLICIES_TABLE or --table names none. Without FILE_OR_DIR, lint, test and
 push take the policies that come along. A push writes over nobody's edit: what somebody changed in the table since the
 folder last saw it (`.relight-table.json` beside the files) is shown, and nothing is written; pull first, or --force. An
 event is an envelope or an event of an agent as JSON (- reads standard input), or a few words: {"kind": "gpu.xid",
@@ -39,6 +39,7 @@ its problems, and what is left (`done` says what exit status 0 does).
 """
 
 import argparse
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ from console.policy import table_commands
 from console.policy.complaining import complain
 from console.record.arguments import add_arguments as add_record
 from console.report.arguments import add_arguments as add_report
-from console.stack_commands import common_options
+from console.stack_commands import POLICIES_TABLE, common_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from console.policy.rehearsing import Rehearsal
     from functions.adapters.policies import DynamoPolicies
 
-USAGE_ERROR = 2
 # Each is a room of its own, loaded once it is asked for.
 ROOMS = {name: f"console.{name}.running" for name in ("backtest", "record", "report")}
 _PATHS = "a policy, or a folder of policies (default: those that come along)"
@@ -161,11 +161,6 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _of_table(args: argparse.Namespace) -> int:
-    if not args.table:
-        return complain(
-            "name the policies table, the stack's output PoliciesTable: set POLICIES_TABLE or give --table.",
-            USAGE_ERROR,
-        )
     return table_commands.run(args, _policies(args), _gates(args))
 
 
@@ -209,9 +204,6 @@ def rehearsal_of(args: argparse.Namespace) -> "Rehearsal":
 
 
 def _policies(args: argparse.Namespace) -> "DynamoPolicies":
-    from console.aws import session
-    from console.dlq.adapters.asking import asking
-    from functions.adapters.policies import DynamoPolicies
+    from console.policy.whereabouts import policies_at
 
-    with asking("connecting to AWS"):
-        return DynamoPolicies(session(args.region).client("dynamodb"), args.table)
+    return policies_at(args.table, args.stack, os.environ.get(POLICIES_TABLE), args.region)

@@ -1,14 +1,13 @@
 """The words of `relight policy` that speak to the table: which there are, and who carries each out."""
 
 import argparse
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_archive
 from console.policy.answering import Answer, answered
-from console.stack_commands import DEFAULT_STACK
+from console.stack_commands import DEFAULT_STACK, POLICIES_TABLE
 from console.values import days, positive, seconds, whole_number
 from console.whoami import whoami
 
@@ -41,8 +40,6 @@ def add_arguments(add: Add, shipped: Path, paths: str) -> None:
     listing = add("list", help="every policy in one line")
     listing.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="of files, not of the table")
     listing.add_argument("--json", action="store_true", help=_JSON)
-    stack = f"whose acts and misses are counted ({DEFAULT_STACK})"
-    listing.add_argument("--stack", default=DEFAULT_STACK, help=stack)
     _add_table(listing)
 
 
@@ -121,7 +118,10 @@ def _add_editor(action: argparse.ArgumentParser) -> None:
 
 
 def _add_table(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--table", default=os.environ.get("POLICIES_TABLE"), help="default: POLICIES_TABLE")
+    action.add_argument("--table", help=f"the policies table (default: {POLICIES_TABLE}, else that of the stack)")
+    action.add_argument(
+        "--stack", help=f"whose policies table it is ({DEFAULT_STACK}); named, it counts before {POLICIES_TABLE}"
+    )
     action.add_argument("--region", help="the AWS region (default: AWS_REGION, or that of your profile)")
 
 
@@ -138,7 +138,7 @@ def _look(args: argparse.Namespace, policies: "DynamoPolicies") -> int:
 
     match args.action:
         case "list":
-            counts = counting.counter(args.stack, args.region, args.table)
+            counts = counting.counter(args.stack or DEFAULT_STACK, args.region, policies.table)
             return editing.list_table(policies, as_json=args.json, counter=counts)
         case "history":
             return history.tell_history(policies, args.name, as_json=args.json)

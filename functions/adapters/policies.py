@@ -51,6 +51,11 @@ class DynamoPolicies:
         self._table = table
         self._listing = DynamoListing(client, table)
 
+    @property
+    def table(self) -> str:
+        """The table's name."""
+        return self._table
+
     def headings(self) -> Sequence[Heading]:
         """See the port."""
         return self._listing.headings()

@@ -41,14 +41,14 @@ def _index(name: str, partition: str, sort: str) -> GlobalSecondaryIndexTypeDef:
     }
 
 
-def create_policies_table(client: DynamoDBClient, *, stream: bool = False) -> None:
-    """Create ``policies``, with its stream where it is to be followed."""
+def create_policies_table(client: DynamoDBClient, name: str = "policies", *, stream: bool = False) -> None:
+    """Create *name*, with its stream where it is to be followed."""
     more: dict[str, Any] = (
         {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}} if stream else {}
     )
     client.create_table(
         **more,
-        TableName="policies",
+        TableName=name,
         KeySchema=[{"AttributeName": "name", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
         AttributeDefinitions=[
             {"AttributeName": "name", "AttributeType": "S"},

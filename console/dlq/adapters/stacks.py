@@ -1,5 +1,6 @@
 """CloudFormation as `relight dlq` asks it: outputs and queues of one stack."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -22,6 +23,12 @@ class CloudFormationStacks:
 
     def find(self, name: str) -> Stack:
         """See the port."""
+        found = self.described(name)
+        with asking(f"describing the stack {name}"):
+            return replace(found, queue_urls=self._queues(name))
+
+    def described(self, name: str) -> Stack:
+        """Return its outputs only, for whoever needs no queue (and has no right to list them)."""
         with asking(f"describing the stack {name}"):
             try:
                 found = self._client.describe_stacks(StackName=name)["Stacks"][0]
@@ -29,8 +36,7 @@ class CloudFormationStacks:
                 if error_code(error) != "ValidationError":
                     raise
                 raise self._missing(name) from None
-            outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
-            return Stack(name, outputs, self._queues(name))
+        return Stack(name, {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}, [])
 
     def _queues(self, name: str) -> list[str]:
         pages = self._client.get_paginator("list_stack_resources").paginate(StackName=name)

@@ -128,14 +128,6 @@ def test_show_of_nothing_says_so(table: DynamoPolicies, capsys: pytest.CaptureFi
     assert "there is no policy nope" in capsys.readouterr().err
 
 
-def test_without_a_table_it_says_what_to_set(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("POLICIES_TABLE", raising=False)
-    assert main(["policy", "list"]) == 2
-    assert "set POLICIES_TABLE or give --table" in capsys.readouterr().err
-
-
 def test_a_table_that_is_not_there_is_told_plainly(table: DynamoPolicies, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "list", "--table", "gone"]) == 1
     assert "ResourceNotFoundException" in capsys.readouterr().err
