@@ -50,7 +50,7 @@ def test_the_demo_succeeds(told: Told) -> None:
 def test_every_stage_is_told_once_and_in_order(told: Told) -> None:
     assert [stage["name"] for stage in told.report["stages"]] == list(STAGES)
     seconds = [stage["seconds"] for stage in told.report["stages"]]
-    assert 0 <= seconds[0] < 1
+    assert 0 <= seconds[0] < 60
     assert seconds[0] < seconds[-1] < 500
     assert {stage["name"] for stage in told.of("stage")} >= set(STAGES)
 
