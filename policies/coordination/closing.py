@@ -8,7 +8,11 @@ from datetime import datetime
 from policies.contract.decisions import CloseMessage
 from policies.contract.errors import BadInputError
 from policies.coordination.endings import close
+from policies.coordination.incident import Incident
 from policies.coordination.working import Working
+
+BY_A_PERSON = "closed_by_person"  # an incident's outcome, whatever it had done: nobody knows whether that helped
+_OF_BEFORE = frozenset({"recovered", "replaced"})  # what one that a person closed was called before
 
 
 def take_close(work: Working, message: CloseMessage, now: datetime) -> None:
@@ -22,3 +26,12 @@ def take_close(work: Working, message: CloseMessage, now: datetime) -> None:
         work.retold[incident.id] = incident
         return
     close(work, incident, f"by {message.by}: {message.reason}", now)
+
+
+def closed_by(incident: Incident) -> str:
+    """Return who closed *incident* by hand, by the line that was written of that; empty: nobody did."""
+    if incident.outcome not in {BY_A_PERSON, *_OF_BEFORE}:
+        return ""
+    said = next((entry.detail for entry in incident.timeline if entry.stage == "closed"), "")
+    told = said.removeprefix(f"{incident.outcome}: ")
+    return told.removeprefix("by ").partition(": ")[0] if told.startswith("by ") else ""

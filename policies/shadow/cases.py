@@ -1,82 +1,42 @@
 """What became of each thing that a policy in shadow would have acted on, as far as incidents tell.
 
-Decides what is one case, who dealt with it, and whether the fault was real: a person's word, AWS's, somebody who acted,
-or that it came back say so; that it went away by itself says that nothing had to be done. It must not read tables.
+Decides what is one case, and whether its fault was real: a person's word, AWS's, an act that was not on sound hardware,
+or that it came back say so; that it went away by itself says that nothing had to be done. That a person refused an act,
+or closed an incident by hand, says neither. It must not read tables.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from policies.contract.decisions import PolicyPlan
 from policies.contract.vocabulary import EvidenceRule
 from policies.coordination.incident import Incident
-from policies.coordination.judgements import of_hardware
-from policies.precision.signs import AGAIN_WITHIN, AWS_SAYS, AWS_WITHIN
+from policies.precision.signs import AGAIN_WITHIN
+from policies.shadow.beside import EPISODE, Around, Beside, Sought, aws_speaks, besides, word_on
 from policies.shadow.hits import RUNS, Hit, hits_in
-
-EPISODE = timedelta(minutes=30)  # what is found of one node with less between is one case: one incident would have it
 
 
 class Ending(StrEnum):
     """What is known of a case, the strongest first."""
 
-    FAULTY = "faulty"  # a person said so
-    HEALTHY = "healthy"  # a person said so
+    FAULTY = "faulty"  # a person said so, of it or of what answered it
+    HEALTHY = "healthy"  # a person said so, of it or of what answered it
     AWS = "aws"  # AWS said of the instance that it is impaired, or retires it
-    ANSWERED = "answered"  # another policy or a person acted on it
+    ANSWERED = "answered"  # another policy acted on it, on hardware of which nobody knows that it was sound
+    SOUND = "sound"  # another policy acted on it, and the hardware turned out to be sound
+    DENIED = "denied"  # a person refused that anything is done: that says nothing of the hardware
     AGAIN = "again"  # the same was found a day before, or again within a day
+    CLOSED = "closed"  # a person closed its incident, and did not say how the hardware was
     OPEN = "open"  # a day is not over yet
-    SILENT = "silent"  # a fault that is told of once: silence says nothing of it
+    SILENT = "silent"  # a fault that is told of once, or something else was done there: silence says nothing of it
     AWAY = "away"  # it went away by itself
 
 
 REAL = frozenset({Ending.FAULTY, Ending.AWS, Ending.ANSWERED, Ending.AGAIN})
-NEEDLESS = frozenset({Ending.HEALTHY, Ending.AWAY})
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What was done about the same node, or the same run, by whom, and when that began."""
-
-    incident: str
-    policy: str
-    done: tuple[str, ...]
-    at: datetime
-    person: str = ""
-
-    @property
-    def told(self) -> str:
-        """Return it as people read it."""
-        who = f"{self.person} closed it" if self.person else self.policy
-        return f"{who}: {' → '.join(self.done)}" if self.done else who
-
-
-@dataclass(frozen=True)
-class _Around:
-    """Incidents by (cluster, instance) and by (cluster, run): a fleet of thousands has thousands a week."""
-
-    instances: Mapping[tuple[str, str], Sequence[Incident]]
-    runs: Mapping[tuple[str, str], Sequence[Incident]]
-
-    @classmethod
-    def of(cls, incidents: Iterable[Incident]) -> "_Around":
-        instances, runs = dict[tuple[str, str], list[Incident]](), dict[tuple[str, str], list[Incident]]()
-        for each in incidents:
-            named = {each.node.instance_id, *(note.node for note in each.findings if note.node)}
-            for name in named:
-                instances.setdefault((each.cluster, name), []).append(each)
-            if each.job:
-                runs.setdefault((each.cluster, each.job.id), []).append(each)
-        return cls(instances, runs)
-
-    def near(self, case: "Case") -> list[Incident]:
-        """Return the incidents that may be about the instance or the run of *case*, each once."""
-        found = [*self.instances.get((case.cluster, case.instance), ())]
-        if case.is_about_a_run and case.job:
-            found += self.runs.get((case.cluster, case.job), ())
-        return list({each.id: each for each in found}.values())
+NEEDLESS = frozenset({Ending.HEALTHY, Ending.SOUND, Ending.AWAY})
+_SAYS_LITTLE = frozenset({Ending.HEALTHY, Ending.SOUND, Ending.DENIED})  # of one that comes before or behind
 
 
 @dataclass(frozen=True)
@@ -117,18 +77,26 @@ def cases_of(
     for hit in hits_in(incidents, shadow):
         subject = hit.incident.job.id if set(hit.plan.do) <= RUNS and hit.incident.job else hit.instance
         groups.setdefault((hit.incident.cluster, hit.plan.name, subject), []).append(hit)
-    around = _Around.of(incidents)
+    around = Around.of(incidents)
     found = [case for hits in groups.values() for case in _cases(hits, around, until)]
     mine = (case for case in found if since <= case.first < until)
     return sorted(mine, key=lambda case: (case.first, case.plan.name, case.instance))
 
 
-def _cases(hits: Sequence[Hit], around: "_Around", until: datetime) -> Iterator[Case]:
-    episodes = list(_episodes(sorted(hits, key=lambda hit: (hit.note.first_observed_at, hit.note.id))))
-    for place, episode in enumerate(episodes):
-        following = episodes[place + 1] if place + 1 < len(episodes) else None
-        before = place > 0 and _follows(episodes[place - 1], episode)
-        yield _case(episode, following, around, until, came_back=before)
+def _cases(hits: Sequence[Hit], around: Around, until: datetime) -> Iterator[Case]:
+    episodes = _episodes(sorted(hits, key=lambda hit: (hit.note.first_observed_at, hit.note.id)))
+    told = [_told(episode, around, until) for episode in episodes]
+    for place, (case, ending) in enumerate(told):
+        before = place > 0 and _comes_again(told[place - 1], case)
+        following = told[place + 1] if place + 1 < len(told) else None
+        after = following is not None and _follows(case, following[0])
+        counts = following is not None and after and following[1] not in _SAYS_LITTLE
+        lost = next((each.at for each in case.beside if not each.denied), None)
+        yield replace(
+            case,
+            ending=ending or _silence(case, until, again=before or counts),
+            lost_until=lost or (following[0].last if following and counts else None),
+        )
 
 
 def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
@@ -142,19 +110,18 @@ def _episodes(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
         yield episode
 
 
-def _follows(before: Sequence[Hit], after: Sequence[Hit]) -> bool:
-    return after[0].note.first_observed_at - max(hit.last for hit in before) <= AGAIN_WITHIN
+def _follows(before: Case, after: Case) -> bool:
+    return after.first - before.last <= AGAIN_WITHIN
 
 
-def _case(
-    episode: Sequence[Hit],
-    after: Sequence[Hit] | None,
-    around: "_Around",
-    until: datetime,
-    *,
-    came_back: bool,
-) -> Case:
-    one, last = episode[0], max(hit.last for hit in episode)
+def _comes_again(before: tuple[Case, Ending | None], case: Case) -> bool:
+    """Whether *case* is what was found *before* once more; what was sound, or refused then, proves nothing of it."""
+    return before[1] not in _SAYS_LITTLE and _follows(before[0], case)
+
+
+def _told(episode: Sequence[Hit], around: Around, until: datetime) -> tuple[Case, Ending | None]:
+    """Return the case, and its ending where others say what that is."""
+    one = episode[0]
     jobs = [hit.incident.job for hit in episode if hit.incident.job]
     job = jobs[0].id if jobs else ""
     case = Case(
@@ -167,80 +134,42 @@ def _case(
         job=job,
         kinds=tuple(sorted({hit.note.kind.value for hit in episode})),
         first=min(hit.note.first_observed_at for hit in episode),
-        last=last,
+        last=max(hit.last for hit in episode),
         at=min(hit.at for hit in episode),
         ending=Ending.OPEN,
         times=sum(hit.note.times for hit in episode),
         world_size=next((each.world_size for each in jobs if each.world_size and each.id == job), None),
     )
-    again = after is not None and _follows(episode, after)
-    near = around.near(case)
-    beside = tuple(_beside(case, near))
-    ending = _ending(case, episode, near, beside, again=again or came_back, until=until)
-    lost = beside[0].at if beside else max(hit.last for hit in after) if after and again else None
-    return replace(case, ending=ending, beside=beside, lost_until=lost)
+    run = job if case.is_about_a_run else ""
+    sought = Sought(case.cluster, case.instance, run, case.first, case.last, episode)
+    case = replace(case, beside=tuple(besides(sought, around, until)))
+    return case, _said(sought, around, case)
 
 
-def _ending(
-    case: Case,
-    episode: Sequence[Hit],
-    incidents: Sequence[Incident],
-    beside: Sequence[Beside],
-    *,
-    again: bool,
-    until: datetime,
-) -> Ending:
-    said = next(filter(None, (of_hardware(hit.incident.judgements) for hit in episode)), None)
-    if said:
-        return Ending.FAULTY if said.verdict == "faulty" else Ending.HEALTHY
-    if any(_is_aws_word(case, each) for each in incidents):
+def _said(sought: Sought, around: Around, case: Case) -> Ending | None:
+    """Return what persons, AWS or acts say of it, the strongest first; None where nobody says anything."""
+    word = word_on(sought, around)
+    if word:
+        return Ending.FAULTY if word.verdict == "faulty" else Ending.HEALTHY
+    if aws_speaks(sought, around):
         return Ending.AWS
-    if beside:
+    mine = [each for each in case.beside if each.same]
+    known = {each.faulty for each in mine}
+    if True in known:
         return Ending.ANSWERED
+    if False in known:
+        return Ending.SOUND
+    if any(each.done and not each.person for each in mine):
+        return Ending.ANSWERED
+    return Ending.DENIED if any(each.denied for each in mine) else None
+
+
+def _silence(case: Case, until: datetime, *, again: bool) -> Ending:
+    """Return what it means that nobody says anything of *case*."""
     if again:
         return Ending.AGAIN
+    if any(each.person for each in case.beside if each.same):
+        return Ending.CLOSED
     if until - case.last < AGAIN_WITHIN:
         return Ending.OPEN
-    return Ending.SILENT if case.plan.evidence is EvidenceRule.LATCHED else Ending.AWAY
-
-
-def _is_aws_word(case: Case, incident: Incident) -> bool:
-    notes = (note for note in incident.findings if note.kind in AWS_SAYS and incident.cluster == case.cluster)
-    return any(
-        (note.node or incident.node.instance_id) == case.instance
-        and case.first <= note.last_observed_at
-        and note.observed_at - case.last <= AWS_WITHIN
-        for note in notes
-    )
-
-
-def _beside(case: Case, incidents: Sequence[Incident]) -> Iterator[Beside]:
-    """Yield what was done about the case by others, the first first."""
-    found = (beside for incident in incidents if _is_near(case, incident) and (beside := _deed(incident)))
-    yield from sorted(found, key=lambda each: (each.at, each.incident))
-
-
-def _is_near(case: Case, incident: Incident) -> bool:
-    same_run = case.is_about_a_run and case.job and incident.job and incident.job.id == case.job
-    same = incident.node.instance_id == case.instance or same_run
-    opened = incident.opened_at
-    in_time = case.first - opened <= EPISODE and opened - case.last <= AGAIN_WITHIN
-    return bool(same) and in_time and incident.cluster == case.cluster
-
-
-def _deed(incident: Incident) -> Beside | None:
-    person = next(
-        (_person(entry.detail, incident.outcome) for entry in incident.timeline if entry.stage == "closed"), ""
-    )
-    done = tuple(rung.value for rung in incident.done)
-    if not done and not person:
-        return None
-    began = next((entry.at for entry in incident.timeline if entry.stage == "settled"), None)
-    ended = next((entry.at for entry in incident.timeline if entry.stage == "closed"), incident.updated_at)
-    return Beside(incident.id, incident.policy.name, done, began or (ended if person else incident.opened_at), person)
-
-
-def _person(detail: str, outcome: str) -> str:
-    """Return who closed it, from the line that coordinate writes of that (policies/coordination/closing.py)."""
-    said = detail.removeprefix(f"{outcome}: ")
-    return said.removeprefix("by ").partition(":")[0] if said.startswith("by ") else ""
+    return Ending.SILENT if case.plan.evidence is EvidenceRule.LATCHED or case.beside else Ending.AWAY

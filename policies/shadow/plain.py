@@ -3,7 +3,8 @@
 from typing import Any
 
 from policies.contract.times import format_time
-from policies.shadow.cases import Beside, Case
+from policies.shadow.beside import Beside
+from policies.shadow.cases import Case
 from policies.shadow.report import ASSUMPTIONS, PolicyReport, Report
 from policies.shadow.text import why
 
@@ -62,4 +63,5 @@ def _beside(one: Beside) -> dict[str, Any]:
         "done": list(one.done),
         "at": format_time(one.at),
         "person": one.person or None,
+        "denied": one.denied,
     }

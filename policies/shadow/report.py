@@ -20,7 +20,7 @@ LONGEST_LOSS = timedelta(hours=24)
 _TRUST = TrustRule()  # of plans of before it was measured
 ASSUMPTIONS = (
     "what is found of one node with less than 30 minutes between is one case; a case is settled after a day",
-    "nothing is known of what people do beside Relight, unless they close an incident or say what the hardware was",
+    "of people only what they say of the hardware counts (`relight incident verdict`): a no or a close tells nothing",
     "GPU-hours count from when it would have acted until somebody did, or until a fault that came back was seen last",
     "they are those of the whole run, a GPU a rank, else of its nodes that incidents name; 24 hours a case at most",
     "a node has the GPUs of its instance type, 8 where that is unknown",

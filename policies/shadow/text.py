@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from policies.shadow.cases import Case, Ending
+from policies.shadow.cases import NEEDLESS, Case, Ending
 from policies.shadow.report import ASSUMPTIONS, Advice, PolicyReport, Report
 
 MOST_POLICIES, MOST_CASES = 20, 5
@@ -12,10 +12,13 @@ _ENDINGS = {
     Ending.FAULTY: "were faulty, by a person's word",
     Ending.HEALTHY: "were healthy, by a person's word",
     Ending.AWS: "AWS said the same of the instance",
-    Ending.ANSWERED: "were dealt with by another policy or a person",
+    Ending.ANSWERED: "were dealt with by another policy",
+    Ending.SOUND: "were dealt with by another policy, on hardware that was sound",
+    Ending.DENIED: "were denied by a person, which says nothing of the hardware",
     Ending.AGAIN: "came again within a day",
+    Ending.CLOSED: "were closed by a person who did not say how the hardware was",
     Ending.OPEN: "are not a day old yet",
-    Ending.SILENT: "are told of once, and nobody knows how they went on",
+    Ending.SILENT: "went on as nobody knows",
     Ending.AWAY: "went away by themselves",
 }
 _HEADS = {
@@ -91,7 +94,7 @@ def _policy(one: PolicyReport) -> Iterator[str]:
     if one.advice is Advice.ARM:
         yield f"    relight policy set-mode {one.plan.name} active"
     elif one.advice is Advice.MEND:
-        needless = next(case for case in one.cases if case.ending in {Ending.AWAY, Ending.HEALTHY})
+        needless = next(case for case in one.cases if case.ending in NEEDLESS)
         yield f"    relight policy record {needless.incident[:12]} --policy {one.plan.name} --findings 0"
 
 

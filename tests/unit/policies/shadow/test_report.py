@@ -9,6 +9,7 @@ import pytest
 from policies.contract.decisions import CloseMessage, Finding, PolicyPlan
 from policies.contract.events import JobRef
 from policies.contract.restraints import Trust, VerdictMessage
+from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode
 from policies.coordination.incident import Incident
 from policies.shadow.cases import Ending
@@ -16,7 +17,7 @@ from policies.shadow.plain import as_document
 from policies.shadow.report import Advice, PolicyReport, Report, report_of
 from policies.shadow.text import as_text, why
 from tests.tools.decision_table import DecisionTable
-from tests.tools.incidents import CLUSTER, JOB, START, finding, findings, plan
+from tests.tools.incidents import CLUSTER, JOB, START, ask, finding, findings, plan, report
 
 REPLACE = (Action.ISOLATE, Action.REPLACE_NODE, Action.RESUME_JOB)
 SHADOW = plan(*REPLACE, name="shy", mode=PolicyMode.SHADOW, settle=60, evidence=EvidenceRule.TRANSIENT)
@@ -34,15 +35,20 @@ def seen(node: str, hours: float, *, policy: PolicyPlan = SHADOW, job: JobRef | 
     return made.model_copy(update={"decided_at": at(hours), **more})
 
 
-def happened(*told: Finding, closed_by: str = "") -> list[Incident]:
+def happened(*told: Finding, closed_by: str = "", isolated: bool = False) -> list[Incident]:
+    """Return the incidents; those that are open isolate their node, if it is so, and are closed after an hour."""
     table = DecisionTable()
     for each in sorted(told, key=lambda one: one.observed_at):
         table.take((each.observed_at - START).total_seconds(), findings(each))
-    if closed_by:
-        for one in table.incidents:
-            if one.status.is_open:
-                message = CloseMessage(cluster=CLUSTER, incident=one.id, by=closed_by, reason="seen to")
-                table.take((one.opened_at - START).total_seconds() + HOUR, message)
+    for one in [each for each in table.incidents if each.status.is_open]:
+        opened = (one.opened_at - START).total_seconds()
+        if isolated:
+            table.take(opened + 20, ask(one.id))
+            done = report(Rung.ISOLATE, when=START + timedelta(seconds=opened + 60))
+            table.take(opened + 60, ask(one.id, 1, report=done))
+        if closed_by:
+            message = CloseMessage(cluster=CLUSTER, incident=one.id, by=closed_by, reason="seen to")
+            table.take(opened + HOUR, message)
     return list(table.incidents)
 
 
@@ -121,10 +127,10 @@ def test_a_persons_word_comes_first(verdict: str, ending: Ending) -> None:
 def test_what_another_policy_did_later_is_told_beside_it_with_what_that_cost() -> None:
     """Eight GPUs of one node for two hours less the minute of settling."""
     other = plan(*REPLACE, name="armed")
-    incidents = happened(seen("i-1", 1), seen("i-1", 3, policy=other), closed_by="kim")
+    incidents = happened(seen("i-1", 1), seen("i-1", 3, policy=other), isolated=True)
     one = only(reported(incidents))
     (case,) = one.cases
-    assert (case.ending, case.beside[0].policy, case.beside[0].person) == (Ending.ANSWERED, "armed", "kim")
+    assert (case.ending, case.beside[0].policy, case.beside[0].person) == (Ending.ANSWERED, "armed", "")
     assert (one.real, one.needless, one.advice) == (1, 0, Advice.ARM)
     began = (case.beside[0].at - case.at).total_seconds() / HOUR
     assert one.gpu_hours == pytest.approx(8 * began)
@@ -192,19 +198,28 @@ def test_the_text_says_what_to_do_next() -> None:
         seen("i-1", 1, policy=right, job=JOB),
         seen("i-1", 2, policy=other),
         seen("i-2", 3, policy=wrong),
-        closed_by="kim",
+        isolated=True,
     )
-    report = reported(incidents, right, wrong)
-    text = as_text(report)
+    told = reported(incidents, right, wrong)
+    text = as_text(told)
     assert "relight policy set-mode right active" in text
-    needless = next(one for one in report.policies if one.plan.name == "wrong").cases[0].incident
+    needless = next(one for one in told.policies if one.plan.name == "wrong").cases[0].incident
     assert f"relight policy record {needless[:12]} --policy wrong --findings 0" in text
-    assert "kim closed it" in text
-    assert "1 went away by themselves" in why(report.policies[-1])
-    document = as_document(report)
+    assert "answered: armed: isolate, 59 min later" in text
+    assert "1 went away by themselves" in why(told.policies[-1])
+    document = as_document(told)
     assert document["candidates"] == ["right"]
     assert [one["advice"] for one in document["policies"]] == ["arm", "mend"]
-    assert document["policies"][0]["cases"][0]["beside"][0]["person"] == "kim"
+    assert document["policies"][0]["cases"][0]["beside"][0]["done"] == ["isolate"]
+
+
+def test_what_a_person_closed_is_told_beside_it_and_is_no_evidence() -> None:
+    other = plan(*REPLACE, name="armed")
+    for isolated in (False, True):
+        told = reported(happened(seen("i-1", 1), seen("i-1", 2, policy=other), closed_by="kim", isolated=isolated))
+        assert (only(told).endings, only(told).advice) == ({Ending.CLOSED: 1}, Advice.WAIT)
+        assert "closed: kim closed it" in as_text(told)
+        assert only(told).gpu_hours == 0
 
 
 def test_a_long_report_stays_a_few_pages() -> None:
