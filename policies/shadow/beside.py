@@ -167,7 +167,7 @@ def _is_aws_word(sought: Sought, incident: Incident) -> bool:
 
 
 def _is_near(sought: Sought, incident: Incident) -> bool:
-    """Whether *incident* may answer it: opened shortly before or within a day after; a no answers as long as it holds."""
+    """Whether *incident* may answer it: opened shortly before, or within a day after; a no does while it holds."""
     same_run = sought.run and incident.job and incident.job.id == sought.run
     same = incident.node.instance_id == sought.instance or same_run
     opened = incident.opened_at
