@@ -74,8 +74,8 @@ class Coordination:
         self.undecided += len(self._coordinator.take_cluster(cluster, deliveries))
 
     def sweep(self, now: datetime) -> None:
-        """Have open incidents looked at, in the clusters that have any."""
-        for cluster in self.store.running:
+        """Have incidents looked at in the clusters that have any of which a sweep may make something."""
+        for cluster in self.store.looked_at:
             self.take([SweepMessage(cluster=cluster, at=now)], now)
 
 

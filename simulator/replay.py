@@ -156,7 +156,7 @@ class Replay:
         return found if self.clock is None or found > self.clock else self.clock
 
     def _next_sweep(self) -> datetime | None:
-        if self.clock is None or not self.store.at_work:
+        if self.clock is None or self.store.rests:
             return None
         return self.clock.replace(second=0, microsecond=0) + SWEEP_EVERY
 

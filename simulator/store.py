@@ -6,12 +6,14 @@ and come back when somebody asks. It must not decide anything.
 
 import zlib
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
 from weakref import finalize
 
 from policies.contract.base import Model
 from policies.coordination.budgets import Budget
+from policies.coordination.denying import is_recorded_for_a_no
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
@@ -100,6 +102,10 @@ class Shelf(dict[Key, Incident]):
         return (self[key] for key in self)
 
 
+def _with_any(found: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
+    return (cluster for cluster, ones in found.items() if ones)
+
+
 class ReplayStore(MemoryStore):
     """See `CoordinationStore`. ``at_work`` is how many incidents run."""
 
@@ -110,6 +116,7 @@ class ReplayStore(MemoryStore):
         self._incidents = self._shelf
         self._running: dict[str, dict[str, Incident]] = {}
         self._open: dict[str, dict[str, Incident]] = {}  # running ones and parked ones
+        self._denied: dict[str, dict[str, datetime]] = {}  # what was recorded for a no, and when it changed last
         self.at_work = 0
 
     def find(self, cluster: str, incident: str) -> Incident | None:
@@ -118,14 +125,26 @@ class ReplayStore(MemoryStore):
         return found
 
     @property
-    def running(self) -> list[str]:
-        """The clusters in which an incident is at work."""
-        return sorted(cluster for cluster, found in self._running.items() if found)
+    def rests(self) -> bool:
+        """Whether a sweep would look at nothing."""
+        return not self.at_work and not any(self._denied.values())
+
+    @property
+    def looked_at(self) -> list[str]:
+        """The clusters in which an incident is at work, or a no may end that something was recorded for."""
+        return sorted({*_with_any(self._running), *_with_any(self._denied)})
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """See the port: the same answer, without a look at all that is closed."""
         mine = self._running.get(cluster, {}).values()
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
+
+    def list_denied(self, cluster: str, since: datetime) -> tuple[str, ...]:
+        """See the port: the same answer, without a look at all that is closed."""
+        mine = self._denied.get(cluster, {})
+        for gone in [each for each, at in mine.items() if at <= since]:
+            del mine[gone]  # time goes one way
+        return tuple(sorted(mine))
 
     def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
         """See the port: the same answer, without a look at all that is closed."""
@@ -144,6 +163,8 @@ class ReplayStore(MemoryStore):
             still[incident.id] = incident
         else:
             still.pop(incident.id, None)
+        if is_recorded_for_a_no(incident):
+            self._denied.setdefault(incident.cluster, {})[incident.id] = incident.updated_at
         mine = self._running.setdefault(incident.cluster, {})
         before = len(mine)
         if incident.status.is_running:

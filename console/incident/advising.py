@@ -51,8 +51,8 @@ _LOOK: tuple[tuple[str, str], ...] = (
 
 _INSTEAD = "Or by hand, instead of an answer: "
 _DENIED = (
-    "A person said no: `relight incident deny {incident} --for 0 --reason WHY` has the next finding ask again,"
-    " `--for 12h` says anew for how long nobody is asked."
+    "A person said no: `relight incident deny {incident} --for 0 --reason WHY` has what was found lately ask within a"
+    " minute, and else the next finding; `--for 12h` says anew for how long nobody is asked."
 )
 
 

@@ -5,6 +5,7 @@ It must not decide; what it writes is as conditional as its twin's.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ from botocore.exceptions import ClientError
 from functions.adapters import coordination_items as items
 from functions.adapters.aws import CONDITION_FAILED, calling, error_code
 from functions.adapters.batch_get import batch_get
+from policies.contract.times import format_time
 from policies.coordination.budgets import Budget
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
@@ -36,6 +38,8 @@ Kept = TypeVar("Kept", History, Recent, Record, Misses)
 _WHOSE = frozenset({"cluster", "instance", "policy"})
 LOG = logging.getLogger(__name__)
 _MOST_OPERANDS = 100  # of an IN (DynamoDB developer guide, "Comparison operator and function reference")
+_MOST_PAGES = 8  # of 1 MB: some hundred incidents each, of an hour
+MOST_DENIED = 200  # more faults under a no within an hour are one storm, and somebody has been asked of it
 MOST_RUNNING = 2000  # incidents a sweep looks at; more at once is not a fleet's bad day but a bad policy
 
 
@@ -79,6 +83,21 @@ class DynamoDBCoordinationStore:
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """Return open and not parked ids of the index by status, longest unchanged first; it lags by moments."""
         return self._list(cluster, "#named <> :value", "status", {":value": IncidentStatus.PARKED})
+
+    def list_denied(self, cluster: str, since: datetime) -> tuple[str, ...]:
+        """Return the ids of the same index that say for which no they were recorded; the latest where they are many."""
+        pages = self._client.get_paginator("query").paginate(
+            TableName=self._incidents,
+            IndexName="by-status",
+            KeyConditionExpression="cluster_status = :closed AND updated_at > :since",
+            FilterExpression="attribute_exists(denied)",
+            ExpressionAttributeValues={":closed": {"S": f"{cluster}#closed"}, ":since": {"S": format_time(since)}},
+            ProjectionExpression="pk",
+            ScanIndexForward=False,
+        )
+        with calling("listing incidents"):
+            found = (item["pk"]["S"] for page in islice(pages, _MOST_PAGES) for item in page["Items"])
+            return tuple(sorted(each.removeprefix("INCIDENT#") for each in islice(found, MOST_DENIED)))
 
     def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
         """Return the open ids of *jobs*, by the same index and in one reading of it, however many they are.

@@ -14,6 +14,7 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.coordination.budgets import Budget
+from policies.coordination.denying import DENIED, is_recorded_for_a_no
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
@@ -98,6 +99,7 @@ def incident_item(incident: Incident) -> "dict[str, AttributeValueTypeDef]":
         "execution": incident.execution,
         "reason": incident.reason or None,
         "outcome": incident.outcome or None,
+        "denied": incident.facts[DENIED] if is_recorded_for_a_no(incident) else None,
         "task_token": incident.ask.token if incident.ask else None,
         "document": incident.model_dump_json(exclude_none=True, exclude={"ask": {"token"}}),
     }

@@ -16,6 +16,7 @@ from functions.coordinate.sizing import measure
 from functions.ports.coordination import CoordinationStore, Executions, Sizes, Switchboard
 from functions.ports.facts import FactKey, FactReader
 from policies.contract.decisions import AnyMessage, SweepMessage
+from policies.coordination.asking_again import LONGEST
 from policies.coordination.decide import keys_behind, keys_of, policies_of
 from policies.coordination.incident import Incident
 from policies.coordination.limits import to_measure
@@ -26,6 +27,7 @@ from policies.coordination.sparing import asks_capacity, nodes_to_ask
 from policies.coordination.sweep import to_look_up
 from policies.facts.capacity import CAPACITY, read_capacity
 from policies.facts.maintenance import MAINTENANCE, read_maintenance
+from policies.moments import earlier
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def read_snapshot(
     """Return all that a decision over *messages* needs; only a sweep lists and looks up executions."""
     store = sources.store
     sweeping = any(isinstance(message, SweepMessage) for message in messages)
-    listed = store.list_running(cluster) if sweeping else ()
+    listed = (*store.list_running(cluster), *store.list_denied(cluster, earlier(now, LONGEST))) if sweeping else ()
     snapshot = store.read(cluster, keys_of(messages, listed))
     wanted = _facts_to_read(snapshot, messages)
     facts = pool.submit(sources.facts.read, wanted) if wanted else None

@@ -5,6 +5,7 @@ Whatever fails for now raises DependencyError.
 """
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Protocol
 
 from policies.contract.decisions import Answer
@@ -22,6 +23,10 @@ class CoordinationStore(Protocol):
 
     def list_running(self, cluster: str) -> tuple[str, ...]:
         """Return ids of incidents that run, or did a moment ago: the caller reads them before it believes it."""
+        ...
+
+    def list_denied(self, cluster: str, since: datetime) -> tuple[str, ...]:
+        """Return ids of what was recorded while a person's no held and changed after *since*; very many are cut."""
         ...
 
     def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ from datetime import datetime
 from policies.contract.decisions import AnyMessage, AskMessage, CloseMessage, Finding, FindingsMessage, findings_in
 from policies.contract.events import JobRef
 from policies.contract.restraints import ApproveMessage, VerdictMessage
-from policies.coordination import repeats
+from policies.coordination import asking_again, repeats
 from policies.coordination.about_runs import generation_of_run, to_read
 from policies.coordination.approving import take_approval
 from policies.coordination.asks import take_ask
 from policies.coordination.cancelling import places_of, take_cancellations
 from policies.coordination.closing import take_close
 from policies.coordination.contributing import generations_of, groups_of, hear, window_keys
+from policies.coordination.denying import is_recorded_for_a_no
 from policies.coordination.findings import take_contributions, take_findings
 from policies.coordination.incident import Incident, incident_id
 from policies.coordination.judging import take_verdict
@@ -40,9 +41,9 @@ from policies.coordination.trusting import (
 from policies.coordination.working import Working
 
 
-def keys_of(messages: Collection[AnyMessage], open_incidents: Iterable[str] = ()) -> Keys:
-    """Return what *messages* name themselves; *open_incidents* are the ids that a sweep looks at."""
-    incidents = set(open_incidents)
+def keys_of(messages: Collection[AnyMessage], listed: Iterable[str] = ()) -> Keys:
+    """Return what *messages* name themselves; *listed* are the ids that a sweep looks at."""
+    incidents = set(listed)
     leases: set[str] = set()
     jobs: set[str] = set()
     past = Keys()
@@ -114,7 +115,7 @@ def keys_behind(snapshot: Snapshot, messages: Collection[AnyMessage], now: datet
         halted = snapshot.switches.why_not(incident.policy.name) or _in_hand(snapshot, incident, now)
         if looked_at or halted:
             keys |= _guards(incident) | record_of(incident)
-    return keys - _read(snapshot)
+    return (keys | asking_again.behind(snapshot, messages)) - _read(snapshot)
 
 
 def _in_hand(snapshot: Snapshot, incident: Incident, now: datetime) -> bool:
@@ -131,8 +132,12 @@ def policies_of(snapshot: Snapshot, messages: Collection[AnyMessage]) -> frozens
             names.update(finding.policy.name for finding in message.findings)
             names.update(group.rule.plan.name for group in message.contributions)
         elif not isinstance(message, CloseMessage | ApproveMessage | VerdictMessage):
-            names.update(each.policy.name for each in snapshot.incidents.values() if each.status.is_running)
+            names.update(each.policy.name for each in snapshot.incidents.values() if _may_move(each))
     return frozenset(names) | policies_behind(snapshot, messages)
+
+
+def _may_move(incident: Incident) -> bool:
+    return incident.status.is_running or is_recorded_for_a_no(incident)
 
 
 def decide(snapshot: Snapshot, messages: Sequence[AnyMessage], now: datetime, *, rules: Rules) -> Decision:
@@ -169,7 +174,7 @@ def _take(work: Working, message: AnyMessage, rules: Rules, now: datetime) -> No
     elif isinstance(message, VerdictMessage):
         take_verdict(work, message, now)
     else:
-        take_sweep(work, now)
+        take_sweep(work, rules, now)
 
 
 def _guards(incident: Incident) -> Keys:

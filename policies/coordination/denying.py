@@ -11,6 +11,7 @@ from datetime import datetime
 
 from policies.contract.decisions import Finding
 from policies.contract.restraints import ApproveMessage
+from policies.contract.vocabulary import RECORDED
 from policies.coordination import denials, leases
 from policies.coordination.denials import Denial, Refusal
 from policies.coordination.incident import Incident
@@ -21,6 +22,11 @@ from policies.coordination.subjects import about_finding, about_note, digest
 from policies.coordination.working import Working
 
 DENIED = "denied"  # an incident's outcome; and, of one that is recorded for it, the fact that names the denied one
+
+
+def is_recorded_for_a_no(incident: Incident) -> bool:
+    """Whether *incident* only says what was found while a no held."""
+    return incident.outcome == RECORDED and DENIED in incident.facts and bool(incident.findings)
 
 
 def asking(incident: Incident) -> frozenset[str]:

@@ -39,6 +39,17 @@ def join(incident: Incident, finding: Finding, wanted: Sequence[PlannedRung], ru
     return joined
 
 
+def join_recorded(incident: Incident, recorded: Incident, rules: Rules, now: datetime) -> Incident:
+    """Return *incident* with what was only *recorded* so far; once it is past its settling it stays as it is."""
+    note = recorded.findings[0]
+    settles = incident.status is IncidentStatus.SETTLING and not incident.approved_by
+    if not settles or incident.knows(note.id) or not incident.has_room(note):
+        return incident
+    joined = evolve(incident, Joined(note, recorded.messages), now)
+    joined = joined.model_copy(update={"job": joined.job or recorded.job})
+    return plan_anew(_led_by(joined, recorded.policy, rules), rules)
+
+
 def _unmet(incident: Incident, wanted: Sequence[PlannedRung]) -> tuple[Rung, ...]:
     """Return what *incident* does not carry out.
 

@@ -4,9 +4,11 @@ It must not be kinder than the tables: a write that does not find what it read r
 """
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from threading import Lock
 
 from policies.coordination.budgets import Budget
+from policies.coordination.denying import is_recorded_for_a_no
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident, latest_lines
 from policies.coordination.leases import Lease
@@ -59,6 +61,12 @@ class MemoryStore:
         with self._lock:
             mine = [each for (of, _), each in self._incidents.items() if of == cluster and each.status.is_running]
         return tuple(each.id for each in sorted(mine, key=lambda each: (each.updated_at, each.id)))
+
+    def list_denied(self, cluster: str, since: datetime) -> tuple[str, ...]:
+        """Return the ids of what was recorded for a no and changed after *since*."""
+        with self._lock:
+            mine = [each for (of, _), each in self._incidents.items() if of == cluster and is_recorded_for_a_no(each)]
+        return tuple(sorted(each.id for each in mine if each.updated_at > since))
 
     def list_open(self, cluster: str, jobs: Collection[str]) -> tuple[str, ...]:
         """Return the ids of the open incidents of *jobs*."""

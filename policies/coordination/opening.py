@@ -37,17 +37,21 @@ def open_or_record(work: Working, finding: Finding, rules: Rules, now: datetime)
     if why.text:
         _record(work, finding, layout, held, why, rules, now)
         return
-    draft = _draft(finding, layout, rules, now)
+    open_draft(work, _draft(finding, layout, rules, now), now)
+
+
+def open_draft(work: Working, draft: Incident, now: datetime, because: str = "") -> None:
+    """Open *draft*, which takes the lease of its generation, and have it started; *because* of that, if it is said."""
     lease = leases.acquire(
-        work.leases.get(finding.generation),
+        work.leases.get(draft.generation),
         cluster=draft.cluster,
-        generation=finding.generation,
+        generation=draft.generation,
         incident=draft.id,
         until=draft.deadline,
     )
-    work.leases[finding.generation] = lease
-    plan = " → ".join(each.rung for each in layout.rungs)
-    detail = f"{finding.policy.name}, revision {finding.policy.revision}: {plan}"
+    work.leases[draft.generation] = lease
+    plan = " → ".join(each.rung for each in draft.rungs)
+    detail = f"{draft.policy.name}, revision {draft.policy.revision}: {plan}{f'; {because}' if because else ''}"
     work.incidents[draft.id] = bear(draft.model_copy(update={"fence": lease.fence}), Opened(detail), now)
     work.start(work.incidents[draft.id])
     if draft.job and draft.needs_job_stopped:

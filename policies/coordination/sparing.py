@@ -13,6 +13,7 @@ from policies.contract.decisions import AnyMessage, Finding, findings_in
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Kind, PolicyMode
 from policies.coordination.about_runs import is_of_a_run
+from policies.coordination.denying import is_recorded_for_a_no
 from policies.coordination.incident import Incident
 from policies.coordination.plan import Layout
 from policies.coordination.snapshot import Snapshot
@@ -48,8 +49,8 @@ KEPT = "kept"  # the fact that says why an incident's node is kept
 def nodes_to_ask(snapshot: Snapshot, messages: Collection[AnyMessage]) -> frozenset[str]:
     """Return the instances of which a decision must know whether a person has them in hand."""
     told = {finding.node.instance_id for finding in _active(messages) if is_of_a_node(finding.generation)}
-    running = (each for each in snapshot.incidents.values() if each.status.is_running)
-    return frozenset(told | {each.node.instance_id for each in running if is_of_a_node(each.generation)})
+    may_move = (each for each in snapshot.incidents.values() if each.status.is_running or is_recorded_for_a_no(each))
+    return frozenset(told | {each.node.instance_id for each in may_move if is_of_a_node(each.generation)})
 
 
 def asks_capacity(snapshot: Snapshot) -> bool:

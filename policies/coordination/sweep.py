@@ -1,6 +1,7 @@
 """The minute's look at every open incident: overdue ones are parked, those that nobody works on get a new attempt.
 
-Those whose policy may not act any more are stopped, also in the middle of a rung.
+Those whose policy may not act any more are stopped, also in the middle of a rung. What was found while a person's no
+held is asked for once that is over.
 
 It must not look executions up: it says which to look up, and reads what came of it from the snapshot.
 """
@@ -8,6 +9,7 @@ It must not look executions up: it says which to look up, and reads what came of
 from collections.abc import Iterable
 from datetime import datetime
 
+from policies.coordination.asking_again import ask_again
 from policies.coordination.endings import park, restart
 from policies.coordination.halting import halt
 from policies.coordination.incident import Incident
@@ -16,11 +18,12 @@ from policies.coordination.snapshot import ExecutionState
 from policies.coordination.working import Working
 
 
-def take_sweep(work: Working, now: datetime) -> None:
-    """Park and restart what needs it among the incidents of the snapshot."""
+def take_sweep(work: Working, rules: Rules, now: datetime) -> None:
+    """Park and restart what needs it among the incidents of the snapshot, and ask for what nobody refuses any more."""
     for incident in tuple(work.incidents.values()):
         if incident.status.is_running:
             _look_at(work, incident, now)
+    ask_again(work, rules, now)
 
 
 def is_overdue(incident: Incident, now: datetime) -> bool:

@@ -14,9 +14,10 @@ from functions.adapters.coordination_items import (
 from functions.ports.coordination import CoordinationStore
 from policies.contract.decisions import Limit
 from policies.contract.errors import DependencyError
-from policies.contract.vocabulary import PolicyMode
+from policies.contract.vocabulary import RECORDED, PolicyMode
 from policies.coordination.budgets import Budget, reserve
 from policies.coordination.decide import decide
+from policies.coordination.denying import DENIED
 from policies.coordination.holds import Job, hold
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease, acquire, release
@@ -140,6 +141,18 @@ def test_running_incidents_are_listed_by_cluster_longest_unchanged_first(store: 
     for node, status in (("i-4", IncidentStatus.CLOSED), ("i-5", IncidentStatus.PARKED)):
         store.write(Change(None, opened(node).model_copy(update={"status": status})))
     assert store.list_running(CLUSTER) == (second.id, first.id)
+
+
+def test_what_was_recorded_for_a_no_is_listed_by_cluster_and_when_it_changed(store: CoordinationStore) -> None:
+    for number, (cluster, facts, seconds) in enumerate(
+        [(CLUSTER, "x", 61), (CLUSTER, "x", 60), (CLUSTER, "", 61), ("sage", "x", 61), (CLUSTER, "x", 62)]
+    ):
+        told = {"status": IncidentStatus.CLOSED, "outcome": RECORDED, "facts": {DENIED: facts} if facts else {}}
+        store.write(Change(None, touched(opened(f"i-{number}", cluster), seconds).model_copy(update=told)))
+    store.write(Change(None, touched(opened("i-9"), 61).model_copy(update={"facts": {DENIED: "x"}})))
+    found = store.list_denied(CLUSTER, at(60))
+    assert found == tuple(sorted(opened(each).id for each in ("i-0", "i-4")))
+    assert store.list_denied(CLUSTER, at(62)) == ()
 
 
 def test_clusters_do_not_see_each_other(store: CoordinationStore) -> None:

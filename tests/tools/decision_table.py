@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from policies.contract.decisions import Answer, AnyMessage, AskMessage, SweepMessage
+from policies.coordination.asking_again import LONGEST
 from policies.coordination.decide import decide, keys_behind, keys_of, policies_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
@@ -28,7 +29,8 @@ class DecisionTable:
 
     def decide(self, seconds: float, *messages: AnyMessage) -> Decision:
         sweeping = any(isinstance(message, SweepMessage) for message in messages)
-        listed = self.store.list_running(CLUSTER) if sweeping else ()
+        denied = self.store.list_denied(CLUSTER, at(seconds) - LONGEST) if sweeping else ()
+        listed = (*self.store.list_running(CLUSTER), *denied) if sweeping else ()
         first = self.store.read(CLUSTER, keys_of(messages, listed))
         named = policies_of(first, messages)
         first = replace(first, switches=self._read_switches(named)) if named else first

@@ -4,12 +4,15 @@ from datetime import datetime, timedelta
 
 from policies.contract.archive import Happening
 from policies.contract.restraints import ApproveMessage
+from policies.coordination.asking_again import id_of
 from policies.coordination.decide import decide
 from policies.coordination.incident import Incident
+from policies.coordination.memory import MemoryStore
 from policies.coordination.snapshot import Snapshot
 from simulator.in_force import Revisions
 from simulator.recorded import Recorded
-from simulator.replay import Question
+from simulator.replay import Question, Replay
+from simulator.store import ReplayStore
 from tests.tools.envelopes import NOW
 from tests.tools.incidents import RULES
 from tests.tools.replays import documents, head, history, incidents, revision
@@ -87,3 +90,31 @@ def test_one_of_before_a_no_had_a_time_is_told_by_its_last_line_and_holds_for_no
     (told,) = archived(old).answers()
     assert isinstance(told.message, ApproveMessage)
     assert (told.message.by, told.message.at, told.message.for_seconds) == ("kim", None, 0.0)
+
+
+def test_what_is_never_found_again_is_asked_for_once_the_no_is_over_as_it_was() -> None:
+    at = first().opened_at + timedelta(minutes=1)
+    question = Question(Revisions.of(ASKS), archived(said(first(), at, 30)))
+    until = at + timedelta(minutes=29)
+    found = incidents([each for each in history() if each.arrived_at < until], question)
+    mine = sorted((each for each in found if each.node == first().node), key=lambda each: each.opened_at)
+    denied, recorded, asking = mine
+    assert (denied.outcome, recorded.findings[0].times) == ("denied", 1)
+    assert asking.id == id_of(recorded)
+    assert timedelta() <= asking.opened_at - (at + timedelta(minutes=30)) <= timedelta(minutes=1)
+    assert "denied before by kim" in asking.reason
+
+
+def test_a_replay_that_is_resumed_knows_what_was_recorded_for_a_no() -> None:
+    at = first().opened_at + timedelta(minutes=1)
+    replay = Replay(Question(Revisions.of(ASKS), archived(said(first(), at, 600))))
+    replay.run(history())
+    store, cluster = replay.store, first().cluster
+    resumed = ReplayStore()
+    for document in store.documents():
+        resumed.restore(*document)
+    since = NOW - timedelta(hours=1)
+    assert resumed.list_denied(cluster, since) == MemoryStore.list_denied(store, cluster, since) != ()
+    assert resumed.looked_at == [cluster]
+    assert resumed.list_denied(cluster, NOW + timedelta(days=1)) == ()
+    assert (resumed.looked_at, resumed.rests) == ([], not resumed.at_work)
