@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from console.ago import ago
@@ -15,6 +14,7 @@ from console.dlq.model import DeadQueue, Outcome
 from console.dlq.overview import Overview
 from console.dlq.parts import name_of
 from console.dlq.showing import Shown
+from console.rows import Row, print_rows
 from console.saying import say
 from console.terminal import terminal
 from policies.contract.times import format_time
@@ -35,9 +35,11 @@ class Screen:
             self._json(_overview_document(seen))
             return
         out = terminal()
-        out.print(self._queues(seen.queues))
+        print_rows(out, ("dead-letter queue", "from", "messages", "hidden", "oldest"), self._queues(seen.queues))
         if seen.reasons:
-            out.print(self._reasons(seen))
+            reason = f"rejects of {seen.days} days"
+            headings = ("id of the newest", "count", "redriven", "newest", reason)
+            print_rows(out, headings, self._reasons(seen), text=reason)
         if seen.failures:
             newest = seen.failures[-1]
             out.print(
@@ -48,21 +50,21 @@ class Screen:
             )
         out.print(Text(_closing(seen)))
 
-    def _queues(self, queues: Sequence[DeadQueue]) -> Table:
-        table = _table("dead-letter queue", "from", "messages", "hidden", "oldest")
+    def _queues(self, queues: Sequence[DeadQueue]) -> list[Row]:
+        rows: list[Row] = []
         for queue in queues:
             source = queue.source_name or "what could not be delivered"
             depth, hidden = str(queue.state.depth), str(queue.state.in_flight)
-            table.add_row(queue.name, source, depth, hidden, self._ago(queue.oldest))
-        return table
+            rows.append((queue.name, source, depth, hidden, self._ago(queue.oldest)))
+        return rows
 
-    def _reasons(self, seen: Overview) -> Table:
-        table = _table(f"rejects of {seen.days} days", "count", "redriven", "newest", "id of the newest")
+    def _reasons(self, seen: Overview) -> list[Row]:
+        rows: list[Row] = []
         for one in seen.reasons:
-            reason = Text(f"{one.reason}\n{one.hint}".strip())
             newest = self._ago(one.newest.arrived_at)
-            table.add_row(reason, str(one.count), str(one.redriven), newest, one.newest.id[:_SHORT])
-        return table
+            reason = f"{one.reason}\n{one.hint}".strip()
+            rows.append((one.newest.id[:_SHORT], str(one.count), str(one.redriven), newest, reason))
+        return rows
 
     def items(self, place: str, shown: Sequence[Shown]) -> None:
         """Print the items of one place."""
@@ -111,13 +113,6 @@ class Screen:
 
 
 _STATUSES = {"redriven": "green", "planned": "cyan", "refused": "yellow", "failed": "red"}
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
 
 
 def _closing(seen: Overview) -> str:

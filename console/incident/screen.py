@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from console.ago import ago
 from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
+from console.rows import print_rows
 from console.saying import say
 from console.terminal import terminal
 from policies.coordination.incident import Incident
@@ -40,15 +40,15 @@ class Screen:
         if not incidents:
             say("There is none." if closed else "No incident is open.")
             return
-        table = _table("incident", "status", "node", "run", "policy", "at", "changed", "why it stands so")
+        rows = []
         for each in incidents:
             status = Text(each.outcome or each.status, style=_STATUSES[each.status])
             at = each.current.rung if each.status.is_open and each.current else ""
             run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
-            row = (status, node, run, each.policy.name, at, ago(self.now, each.updated_at), each.reason)
-            table.add_row(each.id[:_SHORT], *(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+            changed = ago(self.now, each.updated_at)
+            rows.append((each.id[:_SHORT], status, node, run, each.policy.name, at, changed, each.reason))
         out = terminal()
-        out.print(table)
+        print_rows(out, ("incident", "status", "node", "run", "policy", "at", "changed", "why"), rows, text="why")
         out.print(Text("Next: relight incident show ID"))
 
     def show(self, incident: Incident) -> None:
@@ -167,10 +167,3 @@ def _judgement(each: Judgement) -> str:
 
 def _fact(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table

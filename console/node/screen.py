@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from rich.table import Table
 from rich.text import Text
 
 from console.node.asking import told
 from console.node.maintenance import Held
+from console.rows import print_rows
 from console.saying import say
 from console.terminal import terminal
 from policies.contract.commands.command import Command, CommandRecord, CommandStatus
@@ -72,20 +72,16 @@ class Screen:
         if not ordered:
             say("Nothing was asked of it within a week.")
             return
-        table = Table(box=None, pad_edge=False)
-        for title in ("command", "operation", "status", "issued", "by", "incident", "why"):
-            table.add_column(title, overflow="fold")
+        rows = []
         for record in ordered:
             command, result = record.command, record.result
-            row = (
-                format_time(command.issued_at)[:19],
-                command.by,
-                command.incident[:_SHORT],
-                result.reason if result else "",
-            )
+            issued, why = format_time(command.issued_at)[:19], result.reason if result else ""
             status = Text(record.status, style=_STYLES[record.status])
-            table.add_row(command.id[:_SHORT], Text(command.operation), status, *map(Text, row))
-        terminal().print(table)
+            rows.append(
+                (command.id[:_SHORT], command.operation, status, issued, command.by, command.incident[:_SHORT], why)
+            )
+        headings = ("command", "operation", "status", "issued", "by", "incident", "why")
+        print_rows(terminal(), headings, rows, text="why")
 
     def taken(self, held: Held) -> None:
         """Say what is said of the node now, and what was said of it before."""
@@ -132,10 +128,8 @@ class Screen:
         if not rows:
             say("Nobody has a node in hand.")
             return
-        table = Table(box=None, pad_edge=False)
-        for title in ("node", "cluster", "until", "by", "why"):
-            table.add_column(title, overflow="fold")
+        lines = []
         for until, cluster, each, word in rows:
             ends = "ended by hand" if word is BROKEN else format_time(until)[:16]
-            table.add_row(*map(Text, (each, cluster, ends, word.by, word.why)))
-        terminal().print(table)
+            lines.append((each, cluster, ends, word.by, word.why))
+        print_rows(terminal(), ("node", "cluster", "until", "by", "why"), lines, text="why")

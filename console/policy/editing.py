@@ -14,6 +14,7 @@ from console.policy.listing import as_document, of_document
 from console.policy.past import brought_back, document_of, in_force_of
 from console.policy.standing_still import nothing_acts, stopped
 from console.policy.yaml_writing import as_yaml
+from console.rows import say_words
 from console.saying import say
 from functions.ports.policies import BrokenItemError, Edit, Head
 from policies.coordination.switches import EVERYTHING, SelfShadow
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from console.policy.counting import Counted
     from functions.adapters.policies import DynamoPolicies
 
+_FURTHER = " " * 8  # of a line that a narrow terminal folds
 SWITCHED = {
     "stop": "Everything is stopped. New findings are only recorded. Incidents that have acted stop before their next"
     " rung\nand page, unless all that is left is to bring their run back. See them: relight incident list",
@@ -67,7 +69,7 @@ def list_table(
     known = counter(names) if counter else None
     shown = known is not None and not known.without
     if shown and names:
-        say(f"{'policy':<40} {'mode':<7} {'revision':<8} {HEADING}  last edit")
+        say_words(f"{'policy':<40} {'mode':<7} {'revision':<8} {HEADING}  last edit", _FURTHER)
     for name in names:
         heading = in_force.get(name)
         told = f"{heading.mode:<7} rev {heading.revision:<4}" if heading else f"{'-':<7} {'none':<8}"
@@ -75,7 +77,7 @@ def list_table(
             told = f"{'?':<7} {'?':<8}"
         shadow = f"; shadow: {shadows[name]}" if name in shadows else ""
         right = f"{known.columns(name)}  " if known and shown else ""
-        say(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}")
+        say_words(f"{name:<40} {told} {right}{_status(_verdict(policies, name))}{shadow}", _FURTHER)
     for line in known.foot() if known else ():
         say(line, file=sys.stdout if shown else sys.stderr)
     return 0

@@ -8,9 +8,12 @@ from console.policy.diffing import in_brief
 from console.policy.past import Past, in_force_of, past_of
 from console.policy.seen_by_aws import Seen, named
 from console.policy.yaml_writing import as_yaml
+from console.rows import say_words
 from console.saying import say
 from functions.callers.matching import Whose
 from functions.ports.policies import PolicyEditor
+
+_FURTHER = " " * 12
 
 
 def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
@@ -26,12 +29,12 @@ def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
         print(json.dumps({**told, "other_calls": seen.others_document()}, ensure_ascii=False, indent=1))
         return 0
     for each in past:
-        say(_line(each, seen.whose(each)))
+        say_words(_line(each, seen.whose(each)), _FURTHER)
         for change in each.changes if each.in_force else ():
             for line in change.lines():
-                say(f"            {line}")
+                say_words(f"{_FURTHER}{line}", f"{_FURTHER}  ")
     for line in seen.others_lines():
-        say(line)
+        say_words(line, _FURTHER)
     return 0
 
 
