@@ -22,7 +22,7 @@ from simulator.agenda import Due
 from simulator.replay import Replay
 from simulator.runs import Run
 
-FORMAT = 4
+FORMAT = 5
 KEPT = "replay.jsonl.gz"
 Line = list[Any]
 
@@ -95,6 +95,7 @@ def _lines(replay: Replay) -> Iterator[Line]:
     yield from (["due", format_time(due.at), due.number, due.ask.to_json()] for due in replay.agenda)
     yield from (["started", name] for name in sorted(replay.rehearsal.started))
     yield from (["ended", name] for name in sorted(replay.rehearsal.ended))
+    yield from (["follows", *each] for each in sorted(replay.rehearsal.followers.items()))
     yield from (["shadow", one.to_json()] for one in replay.in_force.switches.shadows.values())
 
 
@@ -130,6 +131,8 @@ def _take(replay: Replay, kind: str, *parts: Any) -> None:  # noqa: ANN401, C901
             replay.rehearsal.started.add(name)
         case "ended", [name]:
             replay.rehearsal.ended.add(name)
+        case "follows", [recorded, incident]:
+            replay.rehearsal.followers[recorded] = incident
         case "shadow", [text]:
             shadow = SelfShadow.model_validate_json(text)
             replay.in_force.switches.shadows[shadow.policy] = shadow

@@ -1,16 +1,16 @@
 """What the archive says of the past: how each rung of an incident went, and what persons answered and when.
 
-Decides which version of a document counts (the highest) and what of it a rehearsal needs. An incident is named after
-the finding that opened it. Where several nodes find one thing at once, it is chance whose finding is decided first: in
-a replay the same incident may bear another of these names, and it is known by each. It must not read files.
+Decides which version of a document counts (the highest) and what of it a rehearsal needs. In a replay the same incident
+may bear another name, by another revision of its policy or by another of its findings: `courses.py` says which it is.
+It must not read files.
 """
 
 import json
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
 
 from functions.ports.acts import ActRecord
 from policies.contract.archive import Happening
@@ -18,9 +18,11 @@ from policies.contract.decisions import CloseMessage, RungReport
 from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung, RungStatus
 from policies.coordination.denying import DENIED
-from policies.coordination.incident import Incident, incident_id
+from policies.coordination.incident import Incident
 from policies.coordination.notes import Entry
 from policies.coordination.states import IncidentStatus
+from policies.moments import later
+from simulator.courses import Course, Matter, matter_of, matters_in
 
 Answer = ApproveMessage | CloseMessage
 
@@ -40,6 +42,15 @@ class Rehearsed:
     at: datetime
     report: RungReport
 
+    def delayed(self, seconds: float) -> "Rehearsed":
+        """Return the same so many *seconds* later, or sooner."""
+        at = later(self.at, timedelta(seconds=seconds))
+        return Rehearsed(at, self.report.model_copy(update={"at": at}))
+
+
+UNENDED: Final = "unended"
+"""Of a rung that was begun, or had come next, and whose end is not known: none that the past tells of."""
+
 
 @dataclass
 class Recorded:
@@ -47,11 +58,11 @@ class Recorded:
 
     rungs: dict[tuple[str, Rung, int], Rehearsed] = field(default_factory=dict)
     _begun: set[tuple[str, Rung, int]] = field(default_factory=set)
-    _over: set[str] = field(default_factory=set)
     _unread: int = 0
     _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    _names: dict[str, str] = field(default_factory=dict)
+    _names: dict[Matter, str] = field(default_factory=dict)
+    _courses: dict[str, Course | None] = field(default_factory=dict)  # of those that were asked for: they act
     _answers: list[Told] | None = None
 
     @classmethod
@@ -73,11 +84,8 @@ class Recorded:
             return
         if version > self._documents.get(name, (0, b""))[0]:
             self._documents[name] = (version, zlib.compress(json.dumps(document).encode(), 1))
-            if document.get("status") in {IncidentStatus.PARKED, IncidentStatus.CLOSED}:
-                self._over.add(name)
-            else:
-                self._over.discard(name)
-            self._names |= dict.fromkeys(_other_names(document), name)
+            for matter in matters_in(document):
+                self._names.setdefault(matter, name)
 
     def _note(self, document: dict[str, Any]) -> None:
         try:
@@ -98,20 +106,38 @@ class Recorded:
         ):
             self.rungs[key] = Rehearsed(at, act.report)
 
-    def name_of(self, incident: str) -> str:
-        """Return the name under which *incident* was recorded."""
-        return incident if incident in self._documents else self._names.get(incident, incident)
+    def name_of(self, incident: Incident) -> str:
+        """Return the name under which *incident* of a replay was recorded; its own where it was not."""
+        matter = None if incident.id in self._documents else matter_of(incident)
+        return incident.id if matter is None else self._names.get(matter, incident.id)
 
-    def names_of(self, recorded: str) -> Iterator[str]:
-        """Yield the names that the incident may bear which was *recorded* under this one."""
-        yield recorded
-        if recorded in self._documents:
-            yield from _other_names(json.loads(zlib.decompress(self._documents[recorded][1])))
+    def went(self, incident: Incident, rung: Rung) -> Rehearsed | Literal["unended"] | None:
+        """Return how *rung*, at which *incident* of a replay stands, went then; None where nobody knows.
 
-    def never_ended(self, incident: str, rung: Rung, turn: int) -> bool:
-        """Whether *rung* was begun and still went on when its incident was over; an open one was cut off instead."""
-        key = (incident, rung, turn)
-        return key in self._begun and key not in self.rungs and incident in self._over
+        What comes behind the first rung that differs is another world's: nobody knows how it would have gone.
+        """
+        name = self.name_of(incident)
+        course, key = self._course(name), (name, rung, incident.turn)
+        if course is None:
+            return self.rungs.get(key)
+        if not course.leads_to(incident):
+            return None
+        if course.ends_at(incident):
+            return UNENDED
+        if key not in self.rungs:
+            return UNENDED if key in self._begun and course.is_over else None
+        seconds = 0.0 if name == incident.id else course.seconds_behind(incident)
+        return self.rungs[key].delayed(seconds) if seconds else self.rungs[key]
+
+    def _course(self, name: str) -> Course | None:
+        """Return the way of the incident of this *name*; None where its document is not there, or cannot be read."""
+        if name in self._documents and name not in self._courses:
+            try:
+                told = Incident.model_validate_json(zlib.decompress(self._documents[name][1]))
+                self._courses[name] = Course.of(told)
+            except ValueError:
+                self._courses[name] = None
+        return self._courses.get(name)
 
     def incidents(self) -> Iterator[Incident]:
         """Yield each incident as it stood last, one at a time."""
@@ -132,15 +158,6 @@ class Recorded:
             told = (one for incident in self.incidents() for one in _answers(incident))
             self._answers = sorted(told, key=lambda one: (one.at, one.message.incident))
         return self._answers
-
-
-def _other_names(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the names that an incident which acts, or waits to, would have by other findings of the policy it is of."""
-    found, generation = document.get("findings"), document.get("generation")
-    notes = [note for note in found if isinstance(note, dict)] if isinstance(found, list) else []
-    if document.get("fence") and isinstance(generation, str):
-        alike = (note.get("id") for note in notes[1:] if note.get("policy") == notes[0].get("policy"))
-        yield from (incident_id(generation, each) for each in alike if isinstance(each, str))
 
 
 def _answers(incident: Incident) -> Iterator[Told]:

@@ -1,7 +1,8 @@
 """handle-incident on the virtual clock: asks, has each rung go as it was recorded or as it usually does, asks again.
 
 Decides when a rung ends and how. A rung whose end the archive tells ends then and so; one that an archived incident
-never ended goes on until its deadline; all others take what they usually take and succeed. It must not decide rungs.
+never ended goes on until its deadline; all others take what they usually take, as fast as time goes in the archive, and
+succeed. It must not decide rungs, nor which of them the archive tells.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from policies.coordination.incident import Incident, execution_name
 from policies.coordination.snapshot import ExecutionState
 from simulator.agenda import Agenda
 from simulator.durations import typical_seconds
-from simulator.recorded import Recorded
+from simulator.recorded import UNENDED, Recorded, Rehearsed
 
 _OVER = frozenset({"merged", "parked", "closed", "wait_approval"})
 BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,7 +23,10 @@ Finder = Callable[[str, str], Incident | None]  # cluster and id -> the incident
 
 
 class Rehearsal:
-    """The port `Executions`. ``started`` and ``ended`` are names of executions; ``assumed`` counts rungs nobody saw."""
+    """The port `Executions`. ``started`` and ``ended`` are names of executions; ``assumed`` counts rungs nobody saw.
+
+    ``followers`` are incidents that bear another name than the recorded one which they are, by that one's.
+    """
 
     def __init__(self, agenda: Agenda, recorded: Recorded, find: Finder, *, time_scale: float = 1.0) -> None:
         """Put asks on *agenda*; *time_scale* is how many real seconds a second of a wait lasts."""
@@ -35,12 +39,16 @@ class Rehearsal:
         self.started: set[str] = set()
         self.ended: set[str] = set()
         self.assumed = 0
+        self.followers: dict[str, str] = {}
 
     def start(self, cluster: str, incident: str, attempt: int) -> None:
         """See the port."""
         name = execution_name(incident, attempt)
         if name not in self.started:
             self.started.add(name)
+            found = self._find(cluster, incident)
+            if found is not None and (recorded := self._recorded.name_of(found)) != incident:
+                self.followers.setdefault(recorded, incident)
             self._ask(self.now, AskMessage(cluster=cluster, incident=incident, attempt=attempt, step=0, task_token=""))
 
     def describe(self, incident: str, attempt: int) -> ExecutionState:
@@ -77,18 +85,15 @@ class Rehearsal:
 
     def _carry_out(self, ask: AskMessage, answer: Answer, rung: Rung) -> None:
         incident = self._find(ask.cluster, ask.incident)
-        turn = incident.turn if incident else 0
-        recorded = self._recorded.name_of(ask.incident)
-        past = self._recorded.rungs.get((recorded, rung, turn))
-        if past is not None:
-            at = max(past.at, self.now)
-            self._ask(at, _next(ask, answer, past.report))
-        elif self._recorded.never_ended(recorded, rung, turn):
+        past = self._recorded.went(incident, rung) if incident else None
+        if past == UNENDED:
             if ask.report is None or ask.report.rung is not rung:  # from then on the sweep finds it overdue
                 self._ask(self.now, _next(ask, answer, _report(rung, RungStatus.WAITING, self.now)))
+        elif isinstance(past, Rehearsed):
+            self._ask(max(past.at, self.now), _next(ask, answer, past.report))
         else:
             self.assumed += 1
-            at = add_seconds(self.now, typical_seconds(rung))
+            at = add_seconds(self.now, typical_seconds(rung) * self._time_scale)
             self._ask(at, _next(ask, answer, _report(rung, RungStatus.DONE, at)))
 
     def _ask(self, at: datetime, ask: AskMessage) -> None:

@@ -60,7 +60,6 @@ class Replay:
         self.nodes = Nodes(self._books)
         self.in_force = InForce(self.on_policies, question.revisions, question.candidate)
         self.rehearsal = Rehearsal(self.agenda, question.recorded, self.store.find, time_scale=question.time_scale)
-        self._recorded = question.recorded
         self._persons: list[Told] = list(reversed(question.recorded.answers()))
         self.coordination = Coordination(
             store=self.store,
@@ -163,7 +162,7 @@ class Replay:
     def _take_answers(self, now: datetime) -> None:
         while self._persons and self._persons[-1].at <= now:
             told = self._persons.pop().message
-            names = self._recorded.names_of(told.incident)
-            name = next((each for each in names if self.store.find(told.cluster, each) is not None), None)
-            if name is not None:  # nobody answers what did not happen
+            is_here = self.store.find(told.cluster, told.incident) is not None
+            name = told.incident if is_here else self.rehearsal.followers.get(told.incident, "")
+            if self.store.find(told.cluster, name) is not None:  # nobody answers what did not happen
                 self.coordination.take([told.model_copy(update={"incident": name})], now)

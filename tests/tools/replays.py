@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from functions.adapters.archive_folder import FolderArchive
+from functions.ports.acts import ActRecord
 from functions.ports.policies import Head
 from functions.twins.archive import MemoryArchive
 from policies.contract.archive import ArchivedRecord, Happening
 from policies.contract.archive_names import INCIDENTS, POLICIES
+from policies.contract.decisions import RungReport
 from policies.contract.envelope import Envelope
 from policies.contract.events import JobRef
+from policies.contract.rungs import Rung, RungStatus
 from policies.contract.vocabulary import Orchestrator
 from policies.coordination.incident import Incident
 from policies.loader import load_document
 from policies.model import Policy
 from simulator.deeds import Deed, deed_of
 from simulator.in_force import Revisions
+from simulator.recorded import Recorded
 from simulator.replay import Question, Replay
 from tests.tools.archives import write, write_happenings
 from tests.tools.envelopes import NOW, envelope, event, node
@@ -122,3 +126,44 @@ def put_history(folder: Path, happened: Sequence[Happening], past: Iterable[Inci
     for key, body in shelved(history(), {POLICIES: happened, INCIDENTS: told}).objects.items():
         target.put(key, body)
     return folder
+
+
+def kept(incident: Incident) -> Happening:
+    """Return what the archive holds of *incident* as it stood last."""
+    key = f"{incident.id}:{incident.version:08d}"
+    return Happening(incident.updated_at, "incident", key, incident.model_dump(mode="json"))
+
+
+def acts_of(incident: Incident, seconds: float, fails: Rung | None = None) -> list[Happening]:
+    """Return what the archive would hold of the rungs of *incident*, had each taken so long, and one of them failed."""
+    told, moment = [], next((each.at for each in incident.timeline if each.stage == "settled"), incident.opened_at)
+    for rung in incident.done:
+        begun, moment = moment, moment + timedelta(seconds=seconds)
+        status = RungStatus.FAILED if rung is fails else RungStatus.DONE
+        report = RungReport(rung=rung, status=status, at=moment, outcome={"told": f"of {rung}"}, reason="no reason")
+        act = ActRecord(
+            incident=incident.id,
+            rung=rung,
+            attempt=1,
+            turn=0,
+            fence=1,
+            intended_at=begun,
+            report=report,
+            updated_at=moment,
+        )
+        told.append(Happening(moment, "act", f"{incident.id}:{rung}", act.model_dump(mode="json")))
+        if rung is fails:
+            break
+    return told
+
+
+def lived(those: Iterable[Head], fails: Rung | None = None) -> tuple[list[Happening], list[Happening]]:
+    """Return what the archive of `history` holds of policies and of incidents, had *those* been in force.
+
+    Each rung took its time, an odd one, and all that came to the one that *fails* failed.
+    """
+    happened = [told for each in those for told in revision(each, NOW - timedelta(hours=1))]
+    usual = incidents(history(), Question(Revisions.of(happened)))
+    acts = [told for each in usual for told in acts_of(each, 37.0, fails)]
+    past = incidents(history(), Question(Revisions.of(happened), Recorded.of([*map(kept, usual), *acts])))
+    return happened, [*map(kept, past), *acts]

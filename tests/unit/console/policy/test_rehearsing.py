@@ -13,11 +13,12 @@ from console.policy.planning import Doing, Planned
 from console.policy.pushing import Gate
 from console.policy.rehearsing import Rehearsal, gate_of
 from functions.twins.archive import MemoryArchive
-from policies.contract.archive_names import POLICIES
+from policies.contract.archive_names import INCIDENTS, POLICIES
 from policies.contract.errors import BadInputError
+from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Orchestrator
 from tests.tools.envelopes import NOW
-from tests.tools.replays import documents, head, history, revision, shelved
+from tests.tools.replays import documents, head, history, lived, revision, shelved
 
 REPLACE, RESTART = documents()
 AFTER = NOW + timedelta(hours=3)
@@ -76,6 +77,17 @@ def test_an_archive_that_is_younger_than_a_policy_does_not_take_what_it_did_all_
     shadow = {**RESTART, "mode": "shadow"}
     armed = Planned(there.name, Doing.CHANGED, RESTART, shadow, head(shadow))
     assert gate(young)([armed]).startswith("in the last 1 days it would have acted in 6 incidents")
+
+
+def test_other_words_do_no_more_where_what_was_done_went_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    there = head(REPLACE)
+    happened, told = lived([there], fails=Rung.REPLACE_NODE)
+    past = shelved(history(), {POLICIES: happened, INCIDENTS: told})
+    better = {**REPLACE, "why": "Said better."}
+    assert gate(past)([Planned(there.name, Doing.CHANGED, better, REPLACE, there)]) == ""
+    assert "succeeds (0 of them)" in capsys.readouterr().out
+    gentler = {**REPLACE, "otherwise": ["isolate", "replace_node"]}
+    assert "in 6 incidents" in gate(past)([Planned(there.name, Doing.CHANGED, gentler, REPLACE, there)])
 
 
 def test_what_changes_nothing_asks_nobody() -> None:
