@@ -5,7 +5,7 @@ from typing import Any
 
 from console.policy.complaining import complain
 from console.policy.diffing import in_brief
-from console.policy.past import Past, in_force_of, past_of
+from console.policy.past import NOT_THERE, Past, in_force_of, past_of, unreadable
 from console.policy.seen_by_aws import Seen, named
 from console.policy.yaml_writing import as_yaml
 from console.rows import say_words
@@ -19,20 +19,24 @@ _FURTHER = " " * 12
 def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
     """Print every revision of *name*, newest first; the answer is the exit status."""
     head = policies.head(name)
-    past = past_of(head, policies.revisions(name))
+    revisions = policies.revisions(name)
+    past, lost = past_of(head, revisions), unreadable(head, revisions)
     if not past:
         return complain(f"there is no revision of {name}; `relight policy list` names them.")
     seen = Seen(past, policies.calls_of(name))
     if as_json:
         now = head.revision if head else None
         told = {"name": name, "in_force": now, "revisions": [_document(each, seen.whose(each)) for each in past]}
-        print(json.dumps({**told, "other_calls": seen.others_document()}, ensure_ascii=False, indent=1))
+        beside = {"unreadable": lost, "other_calls": seen.others_document()}
+        print(json.dumps({**told, **beside}, ensure_ascii=False, indent=1))
         return 0
     for each in past:
         say_words(_line(each, seen.whose(each)), _FURTHER)
         for change in each.changes if each.in_force else ():
             for line in change.lines():
                 say_words(f"{_FURTHER}{line}", f"{_FURTHER}  ")
+    for number in lost:
+        say(f"rev {number:<4} {NOT_THERE}")
     for line in seen.others_lines():
         say_words(line, _FURTHER)
     return 0
@@ -40,8 +44,11 @@ def tell_history(policies: PolicyEditor, name: str, *, as_json: bool) -> int:
 
 def show_revision(policies: PolicyEditor, name: str, number: int, *, as_json: bool) -> int:
     """Print one revision of *name* as a file."""
-    revisions = past_of(policies.head(name), policies.revisions(name))
+    head, kept = policies.head(name), policies.revisions(name)
+    revisions = past_of(head, kept)
     found = [each for each in revisions if each.head.revision == number]
+    if number in unreadable(head, kept):
+        return complain(f"revision {number} of {name} {NOT_THERE}")
     if not found:
         return complain(f"there is no revision {number} of {name}: `relight policy history {name}`.")
     (past,) = found

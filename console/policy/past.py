@@ -9,6 +9,8 @@ from console.policy.diffing import Change, changes
 from functions.ports.policies import DELETED, Head
 from policies.contract.vocabulary import PolicyMode
 
+NOT_THERE = "cannot be read: its item was changed or deleted by hand."
+
 
 @dataclass(frozen=True)
 class Past:
@@ -28,7 +30,7 @@ class Past:
 def past_of(head: Head | None, revisions: Sequence[Head]) -> list[Past]:
     """Return all revisions, newest first; *head* is the one in force."""
     kept = {each.revision: each for each in revisions}
-    chain = _chain(head, kept)
+    chain, _lost = _chain(head, kept)
     found = []
     for each in sorted(revisions, key=lambda one: one.revision, reverse=True):
         before = kept.get(_after(each, kept))
@@ -36,20 +38,33 @@ def past_of(head: Head | None, revisions: Sequence[Head]) -> list[Past]:
     return found
 
 
-def _chain(head: Head | None, kept: Mapping[int, Head]) -> set[int]:
-    """Return the numbers that were in force: each revision says which one it followed."""
-    chain: set[int] = set()
+def unreadable(head: Head | None, revisions: Sequence[Head]) -> list[int]:
+    """Return the numbers that others followed and that are not there: somebody changed or deleted them by hand."""
+    _there, lost = _chain(head, {each.revision: each for each in revisions})
+    return sorted(lost, reverse=True)
+
+
+def _chain(head: Head | None, kept: Mapping[int, Head]) -> tuple[set[int], set[int]]:
+    """Return the numbers that were in force, and those of them that are not there to be read.
+
+    Each revision says which one it followed; of one that is not there it is taken to be the one before.
+    """
+    chain, lost = set[int](), set[int]()
     number = head.revision if head else 0
-    while number in kept and number not in chain:
-        chain.add(number)
-        number = _after(kept[number], kept)
-    return chain
+    while number > 0 and number not in chain | lost:
+        (chain if number in kept else lost).add(number)
+        number = _after(kept[number], kept) if number in kept else _below(number, kept)
+    return chain, lost
+
+
+def _below(number: int, kept: Mapping[int, Head]) -> int:
+    return max((each for each in kept if each < number), default=0)
 
 
 def _after(head: Head, kept: Mapping[int, Head]) -> int:
     if head.edit.after is not None:
         return head.edit.after
-    return max((number for number in kept if number < head.revision), default=0)
+    return _below(head.revision, kept)
 
 
 def _changed(before: Head | None, after: Head) -> list[Change]:
@@ -85,12 +100,16 @@ def brought_back(name: str) -> str:
 def before(head: Head, revisions: Sequence[Head]) -> Head | None:
     """Return what to go back to from *head*: the newest revision before it, or before what it restored, that differs.
 
-    So going back twice goes back two steps, and never to what was left in the first.
+    So going back twice goes back two steps, and never to what was left in the first; nor past one that is not there to
+    be read, which a person may have meant.
     """
     chain = {one.head.revision: one for one in past_of(head, revisions) if one.in_force}
-    number = head.edit.restored if head.edit.restored in chain else head.revision
+    lost = unreadable(head, revisions)
+    number = head.edit.restored if head.edit.restored in {*chain, *lost} else head.revision
     for revision in sorted(chain, reverse=True):
         past = chain[revision]
+        if any(revision < each < number for each in lost):
+            return None
         if revision < number and not past.deleted and past.head.hash != head.hash:
             return past.head
     return None

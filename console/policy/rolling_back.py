@@ -4,7 +4,7 @@ It goes the way of every edit: the item gets the fields of that revision, and th
 must still be what was looked at. Again is the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from console.policy.answering import Answer
 from console.policy.diffing import changes
 from console.policy.edits import Editor, live_item, pushed_of
-from console.policy.past import before, document_of
+from console.policy.past import NOT_THERE, before, document_of, unreadable
 from console.policy.planning import fields_of
 from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
 from console.saying import say
@@ -74,15 +74,24 @@ def _target(policies: PolicyEditor, wish: Wish, live: "Mapping[str, object] | No
                 f"the item of {wish.name} holds an edit that is not in force. --to {head.revision} takes it back; an"
                 f" earlier revision goes further. {look}"
             )
-        target = before(head, policies.revisions(wish.name))
+        revisions = policies.revisions(wish.name)
+        target = before(head, revisions)
         if target is None:
-            return f"there is nothing before revision {head.revision}. {look}"
+            return f"{_why_none(head, revisions)} {look}"
     if target.hash.startswith(DELETED):
         off = "it is off" if live is None else f"`relight policy set-mode {wish.name} off` turns it off"
         return f"revision {target.revision} is a deletion: {off}. {look}"
     if fingerprint(document_of(target)) != target.hash:
         return f"revision {target.revision} of {wish.name} was changed by hand. {look}"
     return target
+
+
+def _why_none(head: Head, revisions: Sequence[Head]) -> str:
+    """Return why there is nothing to go back to from *head*."""
+    lost = [each for each in unreadable(head, revisions) if each < head.revision]
+    if lost:
+        return f"revision {lost[0]} {NOT_THERE} Go back to another with --to."
+    return f"there is nothing before revision {head.revision}."
 
 
 def _told(wish: Wish, target: Head, verdict: "Mapping[str, Any] | None", answer: Answer) -> int:

@@ -111,7 +111,13 @@ def head_of(item: Mapping[str, Any]) -> Head:
         return Head(texts[0], revision, texts[1], mode, texts[2], _edit_of(item))
     except (KeyError, ValueError, TypeError, ArithmeticError) as error:
         told = f"the item {item.get('sk')} of policy {item.get('name')} was changed by hand: {error}."
-        raise BrokenItemError(told, hint="The guard writes it anew; edit `live` instead.", found=item) from error
+        raise BrokenItemError(told, hint=_way_out(item), found=item) from error
+
+
+def _way_out(item: Mapping[str, Any]) -> str:
+    if str(item.get("sk")).startswith(REVISION_PREFIX):  # `functions/guard/mending.py` needs no older one
+        return "If it is the one in force, the guard writes it anew; an older one is lost here. Edit `live` instead."
+    return "The guard writes it anew; edit `live` instead."
 
 
 def _revision(there: Mapping[str, Any]) -> int:

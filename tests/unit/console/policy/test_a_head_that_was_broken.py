@@ -42,8 +42,8 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[DynamoDBClient]:
         yield client
 
 
-def harm(client: DynamoDBClient, name: str, **values: Any) -> None:  # noqa: ANN401 - of any type
-    key = {"name": {"S": name}, "sk": {"S": "head"}}
+def harm(client: DynamoDBClient, name: str, values: Mapping[str, Any], sort: str = "head") -> None:
+    key = {"name": {"S": name}, "sk": {"S": sort}}
     item = client.get_item(TableName="policies", Key=key)["Item"]
     client.put_item(TableName="policies", Item={**item, **values})
 
@@ -52,7 +52,7 @@ def harm(client: DynamoDBClient, name: str, **values: Any) -> None:  # noqa: ANN
 def test_a_head_that_was_broken_is_listed_as_such_beside_all_others(
     client: DynamoDBClient, values: dict[str, Any], capsys: Shown
 ) -> None:
-    harm(client, NAME, **values)
+    harm(client, NAME, values)
     assert main(["policy", "list", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["policies"]}
     assert (rows[OTHER["name"]]["revision"], rows[OTHER["name"]]["problems"], rows[OTHER["name"]]["broken"]) == (
@@ -66,8 +66,17 @@ def test_a_head_that_was_broken_is_listed_as_such_beside_all_others(
 
 
 def test_a_line_that_was_broken_is_listed_as_unknown(client: DynamoDBClient, capsys: Shown) -> None:
-    harm(client, "HEADS", **{f"p:{NAME}": {"S": "off"}})
+    harm(client, "HEADS", {f"p:{NAME}": {"S": "off"}})
     assert main(["policy", "list"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[1:3] for row in rows if row[0] == NAME] == [["?", "?"]]
     assert [row[1:4] for row in rows if row[0] == OTHER["name"]] == [["active", "rev", "1"]]
+
+
+def test_an_older_revision_that_was_broken_is_not_promised_to_come_back(client: DynamoDBClient, capsys: Shown) -> None:
+    harm(client, NAME, {"revision": {"S": "x"}}, "rev#00000001")
+    assert main(["policy", "rollback", NAME, "--to", "1"]) == 1
+    assert "an older one is lost here" in capsys.readouterr().err
+    harm(client, NAME, {"mode": {"M": {}}})
+    assert main(["policy", "show", NAME]) == 1
+    assert "The guard writes it anew; edit `live` instead." in capsys.readouterr().err
