@@ -8,7 +8,7 @@ from policies.contract.vocabulary import Action, ComponentType, Kind, PolicyMode
 from policies.coordination.repeats import GAP
 from policies.coordination.snapshot import Keys
 from policies.facts.history import EPISODE, History, incidents_in
-from policies.shadow import cases
+from policies.shadow import beside
 from policies.shadow.report import Report, report_of
 from policies.shadow.text import as_text
 from simulator.deeds import SAME_MATTER
@@ -92,7 +92,7 @@ def test_the_report_on_shadow_has_one_case_with_how_often_and_until_when() -> No
 
 
 def test_what_others_tell_apart_is_told_apart() -> None:
-    assert cases.EPISODE == SAME_MATTER == GAP <= EPISODE
+    assert beside.EPISODE == SAME_MATTER == GAP <= EPISODE
 
 
 def test_what_comes_back_after_a_pause_is_still_told_apart() -> None:
