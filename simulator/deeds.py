@@ -13,6 +13,7 @@ from sys import intern
 from typing import Any
 
 from policies.contract.times import format_time
+from policies.coordination.closing import BY_A_PERSON, closed_by
 from policies.coordination.incident import Incident
 from policies.coordination.notes import STAGE_OF
 from policies.coordination.states import IncidentStatus
@@ -87,7 +88,7 @@ def deed_of(incident: Incident) -> Deed:
         if over
         else None,
         status=incident.status.value,
-        outcome=intern(incident.outcome),
+        outcome=BY_A_PERSON if closed_by(incident) else intern(incident.outcome),  # of before it was told apart, too
         reason=intern(incident.reason),
         acts=_acts(incident),
         times=max((note.times for note in incident.findings), default=1),

@@ -6,17 +6,22 @@ It must not look at the world; so it says where to look first. The words follow 
 from collections.abc import Iterator, Sequence
 
 from console.incident.standing import (
+    cordon,
     denied_of,
     is_given_up,
     is_isolated,
+    is_resume_unproven,
     is_run_stopped,
+    left,
     may_be_given_up,
     may_be_stopping,
 )
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import RECORDED, Orchestrator
 from policies.coordination.approving import waits_for_approval
+from policies.coordination.closing import closed_by
 from policies.coordination.incident import Incident
+from policies.coordination.judgements import of_hardware
 from policies.coordination.states import IncidentStatus
 
 # A piece of a parked incident's reason -> what to look at first.
@@ -67,9 +72,7 @@ def next_steps(incident: Incident) -> Sequence[str]:
     if incident.status is IncidentStatus.PARKED:
         return list(_parked(incident))
     if incident.status is IncidentStatus.CLOSED:
-        recorded = incident.outcome == RECORDED
-        nothing = "Nobody acted on it. If the fault is real, see to the node by hand." if recorded else "Nothing."
-        return ways_back(incident) or [nothing]
+        return ways_back(incident) or list(_closed(incident)) or ["Nothing."]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
     at = incident.current.rung if incident.current else "its close"
@@ -92,6 +95,36 @@ def _parked(incident: Incident) -> Iterator[str]:
     yield f"{_INSTEAD}last: {close}"
 
 
+def _closed(incident: Incident) -> Iterator[str]:
+    """Yield what of it still stands, which nobody sees to any more; nothing where it ended as it should."""
+    if incident.outcome == RECORDED:
+        yield "Nobody acted on it. If the fault is real, see to the node by hand."
+        return
+    who = closed_by(incident)
+    stands = left(incident) if who and incident.acted else cordon(incident)
+    if who or stands:
+        yield f"{f'{who} closed it by hand' if who else 'It is over'}: Relight does nothing more for it."
+    if stands:
+        yield f"Unless somebody saw to it since, there still is: {'; '.join(stands)}."
+    if is_isolated(incident) or (who and may_be_given_up(incident)):
+        yield from _node(incident)
+    if who:
+        yield from (*_run(incident), *_going_on(incident), *_word(incident))
+
+
+def _going_on(incident: Incident) -> Iterator[str]:
+    if incident.job and is_resume_unproven(incident):
+        yield f"Run {incident.job.id} was let go, and nobody saw it go on: look at its newest step."
+
+
+def _word(incident: Incident) -> Iterator[str]:
+    """Yield how a person says what it was: closing it says nothing of the hardware."""
+    if of_hardware(incident.judgements) is None:
+        verdict = f"relight incident verdict {incident.id[:12]}"
+        yield f'Say how the hardware was, since closing does not: {verdict} faulty --why "how you know"; or healthy'
+    yield f"What came of this node since: relight incident list --closed --node {incident.node.instance_id}"
+
+
 def _node(incident: Incident) -> Iterator[str]:
     instance, name = incident.node.instance_id, incident.node.name
     if is_given_up(incident):
@@ -105,7 +138,7 @@ def _node(incident: Incident) -> Iterator[str]:
     if is_isolated(incident):
         yield (
             f"Or, if it is sound: kubectl uncordon {name}; kubectl taint nodes {name} relight.dev/isolated:NoSchedule-;"
-            f" kubectl annotate node {name} relight.dev/incident-"
+            f" kubectl annotate node {name} relight.dev/incident- relight.dev/cordoned-by-"
         )
 
 

@@ -42,7 +42,7 @@ class Screen:
             return
         rows = []
         for each in incidents:
-            status = Text(each.outcome or each.status, style=_STATUSES[each.status])
+            status = Text(_words(each.outcome or each.status), style=_STATUSES[each.status])
             at = each.current.rung if each.status.is_open and each.current else ""
             run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
             changed = ago(self.now, each.updated_at)
@@ -103,7 +103,7 @@ class Screen:
         elif incident.status.is_open:
             say(f"{incident.id} stays parked: {incident.timeline[-1].detail or incident.reason}", file=sys.stderr)
         else:
-            say(f"{incident.id} is closed: {incident.outcome}, {incident.reason}")
+            say(f"{incident.id} is closed: {_words(incident.outcome)}, {incident.reason}")
 
     def closed(self, incident: Incident, before: Incident) -> None:
         """Say that it is closed."""
@@ -144,7 +144,7 @@ def _head(incident: Incident) -> list[tuple[str, str]]:
         *(("seen", message) for message in incident.messages),
         *(("again", _again(note)) for note in incident.findings if note.until),
         ("reason", incident.reason),
-        ("outcome", incident.outcome),
+        ("outcome", _words(incident.outcome)),
         *(("judged", _judgement(each)) for each in incident.judgements),
         ("execution", "" if document.is_recorded(incident) else f"{incident.execution} (attempt {incident.attempt})"),
         ("done", ", ".join(incident.done)),
@@ -163,6 +163,10 @@ def _again(note: FindingNote) -> str:
 def _judgement(each: Judgement) -> str:
     word = f"{each.verdict} by {each.policy}" if each.policy else each.verdict
     return f"{word}, says {each.by}{f': {each.why}' if each.why else ''}"
+
+
+def _words(told: str) -> str:
+    return told.replace("_", " ")
 
 
 def _fact(value: object) -> str:

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from policies.contract.decisions import CloseMessage
 from policies.contract.errors import BadInputError
-from policies.coordination.endings import close
+from policies.coordination.endings import happen, let_all_go, outcome_of
+from policies.coordination.happenings import Closed
 from policies.coordination.incident import Incident
 from policies.coordination.working import Working
 
@@ -25,7 +26,8 @@ def take_close(work: Working, message: CloseMessage, now: datetime) -> None:
     if not incident.status.is_open:
         work.retold[incident.id] = incident
         return
-    close(work, incident, f"by {message.by}: {message.reason}", now)
+    let_all_go(work, incident, outcome_of(incident), now)  # the lease says what became of the instance, as ever
+    happen(work, incident, Closed(BY_A_PERSON, f"by {message.by}: {message.reason}"), now)
 
 
 def closed_by(incident: Incident) -> str:

@@ -237,7 +237,7 @@ class CalledOff:
 
 @dataclass(frozen=True)
 class Closed:
-    """Nothing is left to do. ``outcome``: replaced, recovered, merged, cleared or denied."""
+    """Nothing is left to do. ``outcome``: replaced, recovered, merged, cleared, denied or closed_by_person."""
 
     outcome: str
     reason: str

@@ -69,7 +69,7 @@ class Incident(Model):
     denials: tuple[Denial, ...] = ()  # what persons refused, and until when; the last one counts
     judgements: tuple[Judgement, ...] = ()  # what persons said of it afterwards
     reason: str = ""  # why it parked or closed, for people
-    outcome: str = ""  # replaced | recovered | recorded | merged | cleared | denied, once closed
+    outcome: str = ""  # replaced | recovered | recorded | merged | cleared | denied | closed_by_person
 
     @property
     def current(self) -> PlannedRung | None:

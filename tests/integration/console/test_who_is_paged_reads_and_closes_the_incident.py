@@ -69,6 +69,7 @@ def test_a_parked_incident_is_found_read_and_closed(
     words = ("incident", "close", incident[:10], "--reason", "the board was changed", "--by", "kim", "--yes")
     status, closed = relight.json(*words)
     assert (status, closed["status"], closed["reason"]) == (0, "closed", "by kim: the board was changed")
+    assert closed["outcome"] == "closed_by_person"
     assert listed(relight) == []
     assert [each["id"] for each in listed(relight, "--closed", "--node", "i-parked")] == [incident]
     assert relight(*words)[0] == 0

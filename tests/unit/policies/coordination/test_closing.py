@@ -1,13 +1,18 @@
+from dataclasses import replace
+
 import pytest
 
 from policies.contract.decisions import CloseMessage, Limit, parse_message
+from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action
 from policies.coordination.budgets import Budget, reserve
+from policies.coordination.closing import closed_by
 from policies.coordination.decide import decide, keys_behind, keys_of
 from policies.coordination.holds import Job
 from policies.coordination.incident import Incident
 from policies.coordination.leases import Lease
 from policies.coordination.limits import to_measure
+from policies.coordination.notes import Entry
 from policies.coordination.snapshot import Snapshot
 from policies.coordination.states import IncidentStatus
 from tests.tools.incidents import CLUSTER, RULES, ask, at, finding, findings, plan
@@ -40,15 +45,46 @@ def test_a_person_closes_a_parked_incident_and_everything_is_let_go() -> None:
     (incident,) = snapshot.incidents.values()
     decision = decide(snapshot, [message(incident.id)], at(900), rules=RULES)
     closed = decision.incidents[0].after
-    assert (closed.status, closed.outcome) == (IncidentStatus.CLOSED, "recovered")
+    assert (closed.status, closed.outcome) == (IncidentStatus.CLOSED, "closed_by_person")
     assert closed.reason == "by kim: the board was changed"
+    assert closed.timeline[-1].detail == "closed_by_person: by kim: the board was changed"
+    assert closed_by(closed) == "kim"
     lease, job, budget = (change.after for change in (*decision.leases, *decision.shared))
     assert isinstance(lease, Lease)
-    assert lease.released
+    assert (lease.released, lease.outcome) == (True, "recovered"), "of the instance, which was not given up"
     assert isinstance(job, Job)
     assert (job.holds, job.resumer) == ((), None)
     assert isinstance(budget, Budget)
     assert budget.reservations[0].closed
+
+
+def test_an_instance_that_was_given_up_stays_so_whoever_closes_its_incident() -> None:
+    """What comes from it afterwards is of its death: the lease tells that, and the outcome who ended the incident."""
+    snapshot = parked()
+    (incident,) = snapshot.incidents.values()
+    given_up = incident.model_copy(update={"done": (*incident.done, Rung.REPLACE_NODE)})
+    snapshot = replace(snapshot, incidents={incident.id: given_up})
+    decision = decide(snapshot, [message(incident.id)], at(900), rules=RULES)
+    (lease,) = (change.after for change in decision.leases)
+    assert isinstance(lease, Lease)
+    assert (lease.outcome, decision.incidents[0].after.outcome) == ("replaced", "closed_by_person")
+
+
+@pytest.mark.parametrize("outcome", ["closed_by_person", "recovered", "replaced"])
+@pytest.mark.parametrize("by", ["kim", "arn:aws:sts::123456789012:assumed-role/on-call/kim"])
+def test_who_closed_it_is_told_of_those_of_before_as_well(outcome: str, by: str) -> None:
+    (incident,) = parked().incidents.values()
+    line = Entry(number=9, version=3, stage="closed", at=at(9), detail=f"{outcome}: by {by}: it was: the cable")
+    changed = {"status": IncidentStatus.CLOSED, "outcome": outcome, "timeline": (*incident.timeline, line)}
+    assert closed_by(incident.model_copy(update=changed)) == by
+
+
+@pytest.mark.parametrize("detail", ["recovered", "recovered: its agent was heard again", "replaced"])
+def test_nobody_closed_what_ended_by_itself(detail: str) -> None:
+    (incident,) = parked().incidents.values()
+    line = Entry(number=9, version=3, stage="closed", at=at(9), detail=detail)
+    changed = {"status": IncidentStatus.CLOSED, "outcome": detail.partition(":")[0], "timeline": (line,)}
+    assert closed_by(incident.model_copy(update=changed)) == ""
 
 
 def test_what_it_let_go_can_be_taken_again() -> None:

@@ -59,7 +59,7 @@ def test_an_incident_enters_the_past_as_it_opens_and_as_it_goes_on() -> None:
     assert past_in(store)[0].did == (Rung.ISOLATE,)
     take(store, at(50), CloseMessage(cluster=CLUSTER, incident=opened.id, by="ann", reason="mended"))
     (entry,) = past_in(store)
-    assert (entry.did, entry.outcome) == ((Rung.ISOLATE,), "recovered")
+    assert (entry.did, entry.outcome) == ((Rung.ISOLATE,), "closed_by_person")
 
 
 def test_whoever_died_behind_the_incident_makes_up_for_its_past() -> None:
