@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from moto import mock_aws
 
 from console.archive.whereabouts import reader_of
 from console.commands import archive as command
@@ -15,7 +17,7 @@ from functions.adapters.archive_folder import FolderArchive
 from functions.ports.archive import ArchiveReader
 from functions.twins.archive import MemoryArchive
 from policies.contract.archive import ArchivedRecord, Happening
-from policies.contract.archive_names import INCIDENTS, POLICIES
+from policies.contract.archive_names import EVENTS, INCIDENTS, POLICIES
 from policies.contract.envelope import CANARY_NODE
 from policies.contract.errors import BadInputError, DependencyError
 from tests.tools.archives import write, write_happenings
@@ -176,3 +178,18 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     assert isinstance(reader_of(str(tmp_path), None), FolderArchive)
     with pytest.raises(BadInputError, match="is no folder"):
         reader_of(str(tmp_path / "none"), None)
+
+
+@pytest.mark.parametrize("place", ["s3://past/of/ours", "s3://past/of/ours/"])
+def test_an_archive_below_a_prefix_is_read_there_and_nowhere_else(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    with mock_aws():
+        client = boto3.client("s3", region_name="us-east-1")
+        client.create_bucket(Bucket="past")
+        for prefix, day in (("of/ours/", DAY), ("", NEXT)):
+            made = MemoryArchive()
+            write(made, [record(day, 1)])
+            for key, body in made.objects.items():
+                client.put_object(Bucket="past", Key=f"{prefix}{key}", Body=body)
+        assert list(reader_of(place, None).days(EVENTS)) == [DAY.date()]
+        assert list(reader_of("s3://past", None).days(EVENTS)) == [NEXT.date()]

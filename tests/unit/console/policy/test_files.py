@@ -29,10 +29,14 @@ def test_what_is_no_file_of_a_policy_is_left_out(tmp_path: Path) -> None:
     assert [file.name for file in files_of([tmp_path])] == ["a.yaml", "b.yml", "link.yaml"]
 
 
+@pytest.mark.parametrize("command", ["lint", "test", "list"])
 @pytest.mark.parametrize("target", ["nowhere.yaml", "link.yaml"], ids=["to nowhere", "to itself"])
-def test_a_link_that_leads_nowhere_is_told_of(tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_that_leads_nowhere_is_told_of(
+    tmp_path: Path, target: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "link.yaml").symlink_to(target)
-    assert main(["policy", "lint", str(tmp_path)]) == 1
+    (tmp_path / "good.yaml").write_text(GOOD)
+    assert main(["policy", command, str(tmp_path)]) == 1
     assert f"{tmp_path}/link.yaml: cannot be read: " in capsys.readouterr().err
 
 

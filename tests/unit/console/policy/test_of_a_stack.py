@@ -163,6 +163,15 @@ def test_facts_are_told_as_they_are_now_with_those_that_nobody_knows(account: Ac
     assert "unless `node.lemon_score < 60` is true: node.lemon_score is 0" in lemon.reason
 
 
+def test_a_document_that_cannot_be_read_is_taken_for_unknown_and_not_for_none(account: Account) -> None:
+    """A node without a document had no incident: of one whose document is junk nobody knows."""
+    account.facts.keep(FactKey(CLUSTER, "history", node().instance_id), "junk", LATER)  # type: ignore[attr-defined]
+    (explained,) = explain_incident(account, "4be1", days=10_000).events
+    (lemon,) = [verdict for verdict in explained.verdicts if verdict.policy == "lemon"]
+    assert lemon.facts is not None
+    assert (lemon.facts.values, "node.lemon_score" in lemon.facts.unknown) == ({}, True)
+
+
 def test_a_policy_whose_item_was_deleted_is_told_as_off() -> None:
     policies = MemoryPolicies()
     for act in (lambda: policies.put_live(document()), lambda: policies.live_items.pop(NAME)):
