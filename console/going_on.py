@@ -26,6 +26,12 @@ def to_go_on(words: Sequence[str]) -> str:
     return f"To go on: {again}."
 
 
+def with_mode(words: Sequence[str], mode: str) -> str:
+    """Return the command of *words* with that `--mode`, to be pasted."""
+    # Ahead of what was typed: behind a `--` it would be a file.
+    return shlex.join(["relight", *words[:2], "--mode", mode, *words[2:]])
+
+
 def _where(words: Sequence[str]) -> list[str]:
     """Return the node of `node run` (its first word that is neither an option nor the value of one) and its stack."""
     node, kept, option = "NODE", list[str](), ""

@@ -169,7 +169,7 @@ def _run(name: str, words: Sequence[str]) -> int:
     command.add_arguments(parser)
     put_examples(parser, command.__doc__ or "")
     try:
-        return command.run(parser.parse_args(words))
+        return command.run(parser.parse_args(words, argparse.Namespace(typed=(name, *words))))
     except ModuleNotFoundError as error:  # on a node there are the agent's packages, and no more
         if not error.name or find_spec(error.name.partition(".")[0]):
             raise

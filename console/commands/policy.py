@@ -23,6 +23,7 @@
   relight policy push my-policies/            write them as live items; the guard puts good ones into force
   relight policy push my-policies/ --prune    and turn off what was pushed from this folder and is no more in it
   relight policy push DIR --mode shadow       the same, but none of them acts yet
+  relight policy push DIR --mode keep         each in the mode that it has in the table; new ones as their file says
   relight policy push DIR --backtest s3://…   not before the last week was told again with it (--most-new-acts 3)
   relight policy rollback NAME                back to the revision before (--to N: to that one), byte for byte
   relight policy set-mode NAME active         one policy: active, shadow or off; ends the shadow it put itself in
@@ -31,7 +32,8 @@
 
 The table is that of the stack (--stack), if POLICIES_TABLE or --table names none. Without FILE_OR_DIR, lint, test and
 push take the policies that come along. A push writes over nobody's edit: what somebody changed in the table since the
-folder last saw it (`.relight-table.json` beside the files) is shown, and nothing is written; pull first, or --force. An
+folder last saw it (`.relight-table.json` beside the files) is shown, and nothing is written; pull first, or --force.
+Nor does it disarm anybody by what came along in a file: where active policies would stop, it asks for a --mode. An
 event is an envelope or an event of an agent as JSON (- reads standard input), or a few words: {"kind": "gpu.xid",
 "attributes": {"xid": 79}}. Exit status: 0 done, 1 not, 2 asked wrongly.
 Each prints one document with --json, those that write too: of each policy what was written, the guard's verdict with

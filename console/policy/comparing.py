@@ -16,6 +16,7 @@ from console.policy.diffing import Change, changes
 from console.policy.edits import SOURCE, pushed_of
 from console.policy.files import files_of
 from console.policy.folder import sheets_of
+from console.policy.modes import named, standing
 from console.policy.past import document_of, in_force_of
 from console.policy.planning import fields_of
 from console.saying import say
@@ -30,12 +31,16 @@ _RANGE = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 
 @dataclass(frozen=True)
 class Difference:
-    """One policy: ``what`` (``same``, ``changed``, ``only in the files``, ``only in the table``) and its changes."""
+    """One policy: ``what`` (``same``, ``changed``, ``only in the files``, ``only in the table``) and its changes.
+
+    ``stops``: it is active, and would not be by what its file says.
+    """
 
     name: str
     what: str
     changes: Sequence[Change] = ()
     note: str = ""
+    stops: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return it for machines."""
@@ -50,8 +55,10 @@ def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as
     except AskedWronglyError as error:
         return complain(error.message, ASKED_WRONGLY)
     different = [each for each in found if each.what != "same"]
+    stopped = [each.name for each in found if each.stops]
     if as_json:
-        told = {"same": len(found) - len(different), "differences": [each.document() for each in different]}
+        told: dict[str, Any] = {"same": len(found) - len(different)}
+        told |= {"differences": [each.document() for each in different], "would_stop": stopped}
         print(json.dumps(told, ensure_ascii=False, indent=1, default=str))
     else:
         for each in different:
@@ -60,6 +67,9 @@ def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as
                 for line in change.lines():
                     say(f"    {line}")
         say(f"{len(found) - len(different)} the same, {len(different)} not.")
+        if stopped:
+            say(f"{len(stopped)} would stop acting by what the files say: {named(stopped)}.")
+            say("`relight policy push --mode keep` leaves each in the mode that it has in the table.")
     return DIFFERS if different else SAME
 
 
@@ -77,19 +87,23 @@ def _of_files(policies: PolicyEditor, paths: Sequence[Path]) -> list[Difference]
     sheets = {sheet.name: sheet for sheet in sheets_of(files)}
     if len(sheets) != len(files):
         raise AskedWronglyError("not every file is a policy of its own: relight policy lint says why.")
-    found = [_of_sheet(name, sheet.document, policies.live(name)) for name, sheet in sorted(sheets.items())]
+    found = [_of_sheet(policies, name, sheet.document) for name, sheet in sorted(sheets.items())]
     if all(path.is_dir() for path in paths):
         found += _only_there(policies, set(sheets))
     return found
 
 
-def _of_sheet(name: str, document: Mapping[str, Any], live: Mapping[str, Any] | None) -> Difference:
+def _of_sheet(policies: PolicyEditor, name: str, document: Mapping[str, Any]) -> Difference:
+    live = policies.live(name)
     if live is None:
         return Difference(name, "only in the files")
     if fingerprint(live) == fingerprint(document):
         return Difference(name, "same")
-    note = "the item holds an edit that was refused" if _is_refused(live) else ""
-    return Difference(name, "changed", changes(fields_of(live), operators_fields(document)), note)
+    refused = _is_refused(live)
+    note = "the item holds an edit that was refused" if refused else ""
+    active = standing(live, policies.head(name), refused=refused) is PolicyMode.ACTIVE
+    stops = active and document.get("mode") != PolicyMode.ACTIVE
+    return Difference(name, "changed", changes(fields_of(live), operators_fields(document)), note, stops)
 
 
 def _is_refused(live: Mapping[str, Any]) -> bool:

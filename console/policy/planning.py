@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from console.policy.diffing import MISSING, Change, changes
-from console.policy.edits import SOURCE, changed_since_push, pushed_of
+from console.policy.edits import PUSHED, SOURCE, changed_since_push, pushed_of
 from console.policy.past import brought_back
+from functions.guard.lowering import asked_mode
 from functions.ports.policies import DELETED, UNKNOWN, Head
 from policies.contract.vocabulary import PolicyMode
 from policies.documents import NotPlainError, fingerprint, operators_fields
@@ -32,7 +33,8 @@ class Planned:
     """One policy: ``document`` as it is to be, ``live`` as the item stands, ``head`` in force.
 
     ``changes`` is from the item to the document, ``why`` says what a conflict is. ``keeps`` says that somebody's
-    edit in the table stays in the document, of which the folder does not know.
+    edit in the table stays in the document, of which the folder does not know. ``stands`` is the mode that the table
+    has, None of one that is new.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Planned:
     changes: tuple[Change, ...] = ()
     why: str = ""
     keeps: bool = False
+    stands: PolicyMode | None = None
 
     @property
     def writes(self) -> bool:
@@ -54,12 +57,14 @@ class Planned:
 class Rules:
     """What may be overwritten: ``force`` whatever it is; ``expected`` what is in force as this revision.
 
-    What a ``trusted`` source pushed last may be, too: nobody's work is in it alone.
+    What a ``trusted`` source pushed last may be, too: nobody's work is in it alone. Where each keeps the mode that the
+    table has (``keeps_modes``), whoever changed nothing but that mode loses nothing.
     """
 
     force: bool = False
     expected: int | None = None
     trusted: frozenset[str] = frozenset()
+    keeps_modes: bool = False
 
 
 def plan(
@@ -70,14 +75,17 @@ def plan(
     *,
     seen: str | None,
     rules: Rules,
+    stands: PolicyMode | None = None,
 ) -> Planned:
     """Return what a push of *document* does; *seen* is the fingerprint that the folder knows of."""
     if live is not None and fingerprint(live) == fingerprint(document):
-        return Planned(name, Doing.SAME, document, live, head)
+        return Planned(name, Doing.SAME, document, live, head, stands=stands)
     found = tuple(changes(fields_of(live), operators_fields(document))) if live is not None else ()
+    same_mode = live is not None and asked_mode(live) == document.get("mode")
+    rules = replace(rules, keeps_modes=rules.keeps_modes and same_mode)
     why = "" if rules.force else _conflict(name, live, head, seen, rules)
     doing = Doing.CONFLICT if why else Doing.CHANGED if live is not None else Doing.NEW
-    return Planned(name, doing, document, live, head, found, why)
+    return Planned(name, doing, document, live, head, found, why, stands=stands)
 
 
 def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: str, rules: Rules) -> Planned | None:
@@ -89,7 +97,7 @@ def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: s
     if changed_since_push(live) and not rules.force:
         why = f"it is not in the folder any more, and was edited in the table since it was pushed{_who(live, head)}."
         return Planned(name, Doing.CONFLICT, document, live, head, found, why)
-    return Planned(name, Doing.OFF, document, live, head, found)
+    return Planned(name, Doing.OFF, document, live, head, found, stands=asked_mode(live))
 
 
 def switched_off(planned: Planned) -> Planned:
@@ -132,9 +140,10 @@ def _conflict(name: str, live: Mapping[str, Any] | None, head: Head | None, seen
     if live is None:
         deleted = head is not None and head.hash.startswith(DELETED)
         return f"its item was deleted in the table. Remove its file here, or {brought_back(name)}" if deleted else ""
-    if fingerprint(live) == seen:
+    marks = {fingerprint(live), *(fingerprint({**live, "mode": mode}) for mode in PolicyMode if rules.keeps_modes)}
+    if seen in marks:
         return ""
-    if pushed_of(live).get(SOURCE) in rules.trusted and not changed_since_push(live):
+    if pushed_of(live).get(SOURCE) in rules.trusted and pushed_of(live).get(PUSHED) in marks:
         return ""
     known = "since this folder last saw it" if seen else "and this folder never saw it"
     return f"it was edited in the table{_who(live, head)} {known}."

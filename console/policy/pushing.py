@@ -7,16 +7,19 @@ refuses. Each item is written only if it is still the one that was shown. Again 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from console.asked_wrongly import AskedWronglyError
+from console.going_on import with_mode
 from console.policy.answering import Answer
 from console.policy.complaining import FAILED
 from console.policy.edits import Editor, live_item, pushed_from, pushed_of
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import Gathered, gather, note
 from console.policy.linting import is_good, tell
+from console.policy.modes import KEEP, begin, chosen, disarming, named, standing, stop
 from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
 from console.saying import say
@@ -37,7 +40,8 @@ Gate = Callable[[Sequence[Planned]], str]
 class Wish:
     """What a person asked for. ``shipped`` is the folder that comes along: it is never written to.
 
-    ``source`` is what this place calls itself on the items; given by hand, its earlier pushes may be overwritten.
+    ``mode``: see `console.policy.modes`. ``source`` is what this place calls itself on the items; given by hand, its
+    earlier pushes may be overwritten. ``words`` are those that were typed after `relight`.
     """
 
     paths: Sequence[Path]
@@ -50,6 +54,7 @@ class Wish:
     force: bool = False
     expected: int | None = None
     wait_seconds: float = 0.0
+    words: Sequence[str] = ("policy", "push")
 
 
 def push(
@@ -80,6 +85,9 @@ def push(
         return answer.failed(
             f"{len(conflicts)} would overwrite somebody's edit. Nothing was written. {pull}--force writes over it."
         )
+    stopped = [name for name in stop(planned) if there.home_of(name)]  # what --prune turns off was asked for
+    if stopped and not wish.mode:
+        return answer.failed(disarming(stopped, partial(with_mode, wish.words)))
     for gate in gates:
         refused = gate(planned)
         if refused:
@@ -100,12 +108,18 @@ def _plan(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -
     """Return what becomes of each policy, in order of the files, then of what is not there any more."""
     planned = []
     for sheet in there.sheets:
-        document = {**sheet.document, "mode": wish.mode} if wish.mode else sheet.document
         seen = there.seen[sheet.file.parent].policies.get(sheet.name)
         live, head = policies.live(sheet.name), policies.head(sheet.name)
-        found = plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish))
+        stands = standing(live, head, refused=_is_refused(policies, live))
+        document = chosen(wish.mode, sheet.document, stands)
+        found = plan(sheet.name, document, live, head, seen=seen, rules=_rules(wish), stands=stands)
         planned.append(switched_off(found) if wish.mode == PolicyMode.OFF else found)
     return [*planned, *_gone(policies, wish, there, answer)]
+
+
+def _is_refused(policies: PolicyEditor, live: Mapping[str, Any] | None) -> bool:
+    verdict = policies.verdict(live) if live is not None else None
+    return verdict is not None and verdict["status"] == "rejected"
 
 
 def _gone(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -> Iterator[Planned]:
@@ -124,7 +138,8 @@ def _gone(policies: PolicyEditor, wish: Wish, there: Gathered, answer: Answer) -
 
 
 def _rules(wish: Wish) -> Rules:
-    return Rules(force=wish.force, expected=wish.expected, trusted=frozenset({SHIPPED_SOURCE, wish.source} - {""}))
+    trusted = frozenset({SHIPPED_SOURCE, wish.source} - {""})
+    return Rules(wish.force, wish.expected, trusted, keeps_modes=wish.mode == KEEP)
 
 
 def _source_of(wish: Wish, there: Gathered, folder: Path) -> str:
@@ -149,6 +164,11 @@ def _show(planned: Sequence[Planned], wish: Wish, answer: Answer) -> None:
                 say(f"             {line}")
         if each.keeps and each.writes:
             say("             what was edited in the table stays in it: `relight policy pull` before the next push")
+    for word, names in (("stop", stop(planned)), ("begin", begin(planned))):
+        for name in names:
+            answer.of(name, acting=f"{word}s")
+        if names:
+            say(f"{len(names)} would {word} acting: {named(names)}")
 
 
 def _write(

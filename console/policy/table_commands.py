@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _NAME = "as `relight policy list` shows it"
 _JSON = "JSON on standard output, for machines"
+CHOICES = ("active", "shadow", "off", "keep", "file")
+_MODE = (
+    "one for all of them, instead of what the files say; keep: each as the table has it, new ones as their file says;"
+    " file: as the files say, though active policies stop by it"
+)
 _DONE = "one JSON document on standard output: of each policy what was written and judged, and what is left"
 Add = Callable[..., argparse.ArgumentParser]
 
@@ -45,7 +50,7 @@ def add_arguments(add: Add, shipped: Path, paths: str) -> None:
 
 def _add_push(action: argparse.ArgumentParser, shipped: Path, paths: str) -> None:
     action.add_argument("paths", nargs="*", type=Path, metavar="FILE_OR_DIR", default=[shipped], help=paths)
-    action.add_argument("--mode", choices=["active", "shadow", "off"], default="", help="instead of what the files say")
+    action.add_argument("--mode", choices=CHOICES, default="", help=_MODE)
     action.add_argument("--dry-run", action="store_true", help="show what would change, and write nothing")
     gone = "turn off what was pushed from this folder and is no more in it"
     action.add_argument("--prune", action="store_true", help=gone)
@@ -173,6 +178,7 @@ def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence[
             force=args.force,
             expected=args.expect_revision,
             wait_seconds=args.wait,
+            words=getattr(args, "typed", ("policy", "push")),
         )
         return pushing.push(policies, wish, answer, gates, clock=clock, pause=time.sleep)
     if args.action == "rollback":

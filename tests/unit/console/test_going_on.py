@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from console.going_on import to_go_on
+from console.going_on import to_go_on, with_mode
 from console.main import main
 from functions.adapters.policies import DynamoPolicies
 from tests.tools.envelopes import SHIPPED
@@ -37,6 +37,12 @@ def test_a_back_test_goes_on_where_it_was_only_if_it_kept_its_days() -> None:
     assert "with --resume DIR it goes on where it was" in to_go_on(asked)
     for kept in (["--resume", "days"], ["--resume=days"]):
         assert to_go_on([*asked, *kept]).startswith("To go on: `relight policy backtest --events past --resume")
+
+
+def test_a_mode_is_added_where_no_file_is_taken_for_it() -> None:
+    words = ["policy", "push", "--reason", "it's time", "--", "my policies/"]
+    told = shlex.split(with_mode(words, "keep"))
+    assert told == ["relight", "policy", "push", "--mode", "keep", "--reason", "it's time", "--", "my policies/"]
 
 
 def test_a_push_that_is_stopped_says_so(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -13,6 +14,7 @@ from moto import mock_aws
 from console.main import main
 from console.policy.answering import Answer
 from console.policy.mode_setting import Wish, set_mode
+from console.policy.yaml_writing import as_yaml
 from functions.adapters.policies import DynamoPolicies
 from functions.adapters.switches import DynamoSwitches
 from functions.guard.guard import Guard
@@ -188,6 +190,22 @@ def test_a_policy_whose_mode_is_set_is_still_pushed_from_its_folder(desk: Desk) 
     live = desk.policies.live(NAME)
     assert live
     assert live["pushed"] == {"from": "ours", "hash": "0" * 32}
+
+
+@pytest.mark.parametrize("words", [[], ["--mode", "keep"], ["--mode", "active"]])
+def test_no_push_ends_the_shadow_that_a_policy_put_itself_in(desk: Desk, words: list[str], tmp_path: Path) -> None:
+    desk.policies.self_shadows.put(SHADOW)
+    document = read_yaml((SHIPPED / f"{NAME}.yaml").read_text())
+    assert isinstance(document, dict)
+    file = tmp_path / f"{NAME}.yaml"
+    file.write_text(as_yaml({**document, "mode": "active", "settle": "33s"}))
+    assert main(["policy", "push", str(file), "--force", *words]) == 0
+    desk.judge()
+    head = desk.policies.head(NAME)
+    assert head
+    assert (head.revision, head.mode) == (2, "active")
+    assert desk.policies.self_shadows.all() == {NAME: SHADOW}
+    assert SHADOW.why in desk.why_not
 
 
 def test_again_is_the_same(desk: Desk) -> None:
