@@ -24,7 +24,6 @@ def condition_flaws(read: Reading) -> Iterator[Flaw]:
     yield from _impossible(read)
     for branch in read.possible:
         yield from _breadth(branch)
-        yield from _severities(branch)
     yield from _exceptions(read)
     yield from _cancellation(read)
     yield from _ages(read)
@@ -85,15 +84,6 @@ def _is_broad(branch: Branch, kinds: frozenset[str] | None) -> bool:
         return False
     narrow = [term for term in branch.terms if term.path not in _BROAD and not term.negated]
     return not narrow and len(branch.terms) == len(branch.parts)
-
-
-def _severities(branch: Branch) -> Iterator[Flaw]:
-    asked = {str(text) for text in branch.texts("event.severity") or ()}
-    if asked & {"warning", "error"} and "critical" not in asked:
-        worse = 'event.severity in ["error", "critical"]'
-        yield Flaw.of(
-            "L215", "when", f"severity {', '.join(sorted(asked))} leaves critical out.", f"At least so bad: {worse}."
-        )
 
 
 def _exceptions(read: Reading) -> Iterator[Flaw]:

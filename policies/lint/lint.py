@@ -15,6 +15,7 @@ from policies.lint.lines import line_of, lines_of
 from policies.lint.operators import operator_flaws
 from policies.lint.reading import Reading
 from policies.lint.refusals import flaw_of
+from policies.lint.severities import severity_flaws
 from policies.lint.telling import telling_flaws
 from policies.lint.timing import timing_flaws
 from policies.lint.today import today_flaws
@@ -60,7 +61,8 @@ def lint(texts: Sequence[Written]) -> list[Linted]:
     policies = [(at, one) for at, one in enumerate(loaded) if isinstance(one, Policy)]
     for at, flaw in _names(texts, policies):
         found[at].append(flaw)
-    for at, flaw in flaws_together([Reading(one) for _at, one in policies]):
+    readings = [Reading(one) for _at, one in policies]
+    for at, flaw in (*severity_flaws(readings), *flaws_together(readings)):
         found[policies[at][0]].append(flaw)
     return [
         Linted(written, one if isinstance(one, Policy) else None, _placed(written, flaws))

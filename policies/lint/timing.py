@@ -11,7 +11,7 @@ from policies.contract.vocabulary import Action, EvidenceRule
 from policies.coordination.rules import STALE_SECONDS
 from policies.lint.acts import stays_broken
 from policies.lint.flaw import Flaw
-from policies.lint.reading import HARD, Reading
+from policies.lint.reading import HARD, ON_NODES, Reading
 from policies.precision.acts import ACTIONS
 from policies.schedules import DAY_MINUTES, DAYS, parse_span, parse_zone, permits
 
@@ -29,9 +29,9 @@ LEAST_SECONDS: Mapping[Action, float] = {
     Action.DRAIN: 30.0,
     Action.RESUME_JOB: 60.0,
 }
-_MOVES_RUNS = frozenset({Action.RESUME_JOB, Action.REQUEUE_JOB, Action.SUSPEND_JOB, Action.RESTART_PROCESS})
-# By how much an act takes away, the most first. What resumes a run is held back with what stops it.
-_LIMITS: Mapping[str, frozenset[Action]] = {
+# By how much an act takes away, the most first. What resumes a run is held back with what stops it. What stands in none
+# (it tells, keeps evidence, ranks a run lower) takes nothing out of service.
+LIMITS: Mapping[str, frozenset[Action]] = {
     "replacements": frozenset({Action.REPLACE_NODE, Action.RECLAIM}),
     "reboots": frozenset({Action.REBOOT_NODE}),
     "resets": frozenset({Action.RESET_GPU, Action.RELOAD_DRIVER}),
@@ -39,6 +39,7 @@ _LIMITS: Mapping[str, frozenset[Action]] = {
     "restarts": frozenset({Action.RESTART_PROCESS, Action.RESTART_SERVICE, Action.RESUME_JOB, Action.REQUEUE_JOB}),
     "isolations": frozenset({Action.ISOLATE, Action.DRAIN, Action.RESET_GPU}),
 }
+_TO_NODES = ON_NODES | {Action.RECLAIM}
 
 
 def timing_flaws(read: Reading) -> Iterator[Flaw]:
@@ -86,17 +87,14 @@ def _deadline(read: Reading) -> Iterator[Flaw]:
 
 def _limits(read: Reading) -> Iterator[Flaw]:
     policy, every = read.policy, frozenset(read.policy.do) | frozenset(read.policy.otherwise)
-    hard = every & (HARD | _MOVES_RUNS)
-    if hard and not policy.limits:
-        yield Flaw.of(
-            "L305",
-            "limits",
-            f"nothing limits how often {', '.join(sorted(hard))} happens.",
-            f"limits: {{{_limit_of(hard)}: {{at_most: 2, within: 10m}}}}",
-        )
+    limited = every & frozenset().union(*LIMITS.values())
+    if limited and not policy.limits:
+        asked = ", ".join(f"{name}: {{at_most: 2, within: 10m}}" for name in _limits_of(read))
+        reason = f"nothing limits how often {', '.join(sorted(limited))} happens."
+        yield Flaw.of("L305", "limits", reason, f"limits: {{{asked}}}")
     for name, rule in policy.limits.items():
         path = f"limits.{name}"
-        if not every & _LIMITS[name]:
+        if not every & LIMITS[name]:
             yield Flaw.of(
                 "L306",
                 path,
@@ -111,9 +109,16 @@ def _limits(read: Reading) -> Iterator[Flaw]:
             )
 
 
-def _limit_of(acts: frozenset[Action]) -> str:
-    """Return the limit that holds back the hardest of *acts*."""
-    return next(name for name, limited in _LIMITS.items() if acts & limited)
+def _limits_of(read: Reading) -> Iterator[str]:
+    """Yield the limit of the hardest that *read* does to a node, and of what it does to a run for no node's sake.
+
+    Those of `otherwise` where `do` takes nothing: an incident takes its shares once, before its first act.
+    """
+    ladders = (frozenset(actions) for actions in (read.policy.do, read.policy.otherwise))
+    acts = next(found for actions in ladders if (found := actions & frozenset().union(*LIMITS.values())))
+    to_nodes, to_runs = acts & _TO_NODES, acts - _TO_NODES
+    groups = (to_nodes, frozenset() if to_nodes & HARD else to_runs)
+    yield from (next(name for name, held in LIMITS.items() if group & held) for group in groups if group)
 
 
 def _hours(read: Reading) -> Iterator[Flaw]:

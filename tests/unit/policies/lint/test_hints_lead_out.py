@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -11,7 +11,8 @@ import yaml
 from policies.contract.vocabulary import TOUCHES_NOTHING, Action
 from policies.lint.codes import Level
 from policies.lint.flaw import Flaw
-from policies.model import Count, Policy, written_names
+from policies.lint.timing import LIMITS
+from policies.model import Count, Limited, Policy, written_names
 from tests.unit.policies.lint.mistakes import GONE, WHEN, document, flaws
 
 _YAML = re.compile(r"\b(\w+): (\{(?:[^{}]|\{[^{}]*\})*\}|\[[^]]*\]|\w+(?:\.\w+)*)")
@@ -80,16 +81,43 @@ def test_what_evidence_is_said_to_take_is_fresh_and_clears(settle: str) -> None:
         follow({**changes, "do": ladder})
 
 
-def test_the_hint_of_a_limit_names_what_the_policy_does() -> None:
-    for ladder, name in (
-        (["isolate", "suspend_job", "resume_job"], "suspensions"),
-        (["restart_process"], "restarts"),
-        (["isolate", "reset_gpu", "resume_job"], "resets"),
-        (["isolate", "reboot_node"], "reboots"),
-        (["isolate", "replace_node"], "replacements"),
-    ):
-        (hint,) = [flaw.hint for flaw in grave({**BARE, "do": ladder}) if flaw.code == "L305"]
-        assert hint == f"limits: {{{name}: {{at_most: 2, within: 10m}}}}"
+@pytest.mark.parametrize(
+    ("ladder", "names"),
+    [
+        (["isolate"], ["isolations"]),
+        (["isolate", "drain"], ["isolations"]),
+        (["isolate", "page_operator"], ["isolations"]),
+        (["isolate", "suspend_job", "resume_job"], ["isolations", "suspensions"]),
+        (["suspend_job", "resume_job"], ["suspensions"]),
+        (["restart_process"], ["restarts"]),
+        (["restart_service"], ["restarts"]),
+        (["requeue_job"], ["restarts"]),
+        (["isolate", "reset_gpu", "resume_job"], ["resets"]),
+        (["isolate", "reload_driver"], ["resets"]),
+        (["isolate", "reboot_node"], ["reboots"]),
+        (["isolate", "replace_node"], ["replacements"]),
+        (["reclaim"], ["replacements"]),
+    ],
+)
+def test_the_hint_of_a_limit_names_what_the_policy_does(ladder: list[str], names: list[str]) -> None:
+    told = ", ".join(f"{name}: {{at_most: 2, within: 10m}}" for name in names)
+    for changes in ({"do": ladder}, {"do": ["alert"], "otherwise": ladder}):
+        (hint,) = [flaw.hint for flaw in grave({**BARE, **changes}) if flaw.code == "L305"]
+        assert hint == f"limits: {{{told}}}"
+
+
+def test_every_act_that_takes_something_out_of_service_asks_for_a_limit() -> None:
+    assert set(LIMITS) == set(get_args(Limited))
+    for act in _ALL:
+        ladder = [act] if act != Action.REPLACE_NODE else ["isolate", act]
+        asked = "L305" in {flaw.code for flaw in grave({**BARE, "do": ladder})}
+        assert asked == (act not in TOUCHES_NOTHING | {Action.DEPRIORITISE}), act
+
+
+def test_what_comes_first_is_what_an_incident_takes_its_shares_for() -> None:
+    changes = {**BARE, "do": ["restart_process"], "otherwise": ["isolate", "replace_node", "resume_job"]}
+    (hint,) = [flaw.hint for flaw in grave(changes) if flaw.code == "L305"]
+    assert hint == "limits: {restarts: {at_most: 2, within: 10m}}"
 
 
 @pytest.mark.parametrize(
