@@ -16,6 +16,7 @@ from console.incident.standing import (
     may_be_given_up,
     may_be_stopping,
 )
+from console.incident.waiting import is_short_of_a_node, waiting, waits_for_a_step, where_to_look
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import RECORDED, Orchestrator
 from policies.coordination.approving import waits_for_approval
@@ -46,6 +47,7 @@ _LOOK: tuple[tuple[str, str], ...] = (
     ("attempts ended early", "See why its executions end: docs/operations.md, ExecutionsFailed. Mend that first."),
     ("successor", "See the Auto Scaling group's activities: a Capacity Block or a reservation may be full or over."),
     ("no Auto Scaling group", "See whether its group stands in the deployment's settings."),
+    ("no step past", "{pods}"),
     ("set aside before", "Several checkpoints did not load: look at the run's own log before you resume it again."),
     ("the job did not load it", "The run did not load what it was told to: look at its resume logic."),
     ("checkpoint", "See what is there: relight checkpoints inspect {checkpoints}"),
@@ -75,8 +77,20 @@ def next_steps(incident: Incident) -> Sequence[str]:
         return ways_back(incident) or list(_closed(incident)) or ["Nothing."]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
+    if waits_for_a_step(incident):
+        return list(_waits(incident))
     at = incident.current.rung if incident.current else "its close"
     return [f"Nothing: it is at {at}. If it is not over by {incident.deadline:%H:%M:%S} UTC, somebody is paged."]
+
+
+def _waits(incident: Incident) -> Iterator[str]:
+    till = f"If it is not over by {incident.deadline:%H:%M:%S} UTC, somebody is paged."
+    yield f"Nothing yet: it is at confirm_resume, and {'; '.join(waiting(incident))}. {till}"
+    if where_to_look(incident):
+        yield f"{where_to_look(incident)}. The first step comes once they are and the checkpoint is loaded."
+    if is_short_of_a_node(incident):
+        yield f"A run that needs all its nodes waits for one in the place of {incident.node.name}:"
+        yield from _node(incident)
 
 
 def _parked(incident: Incident) -> Iterator[str]:
@@ -85,6 +99,7 @@ def _parked(incident: Incident) -> Iterator[str]:
     yield next((look for piece, look in _LOOK if piece in pieces), "Read the reason above.").format(
         checkpoints=incident.facts.get("checkpoints") or (incident.job.checkpoint if incident.job else "") or "s3://…",
         incident=incident.id[:12],
+        pods=_pods(incident),
     )
     close = f'relight incident close {incident.id[:12]} --reason "what you found and did"'
     if not waits:
@@ -123,6 +138,12 @@ def _word(incident: Incident) -> Iterator[str]:
         verdict = f"relight incident verdict {incident.id[:12]}"
         yield f'Say how the hardware was, since closing does not: {verdict} faulty --why "how you know"; or healthy'
     yield f"What came of this node since: relight incident list --closed --node {incident.node.instance_id}"
+
+
+def _pods(incident: Incident) -> str:
+    short = f" Node {incident.node.name} is cordoned by this incident, and nothing brought another."
+    look = where_to_look(incident) or "See whether the run began at all"
+    return f"{look}.{short if is_short_of_a_node(incident) else ''} Where they are, look at its newest logs."
 
 
 def _node(incident: Incident) -> Iterator[str]:

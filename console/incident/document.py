@@ -6,6 +6,7 @@ from typing import Any
 
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
+from console.incident.waiting import why_it_stands
 from policies.contract.rungs import Rung
 from policies.contract.times import format_time
 from policies.contract.vocabulary import RECORDED
@@ -28,7 +29,7 @@ def line_of(incident: Incident) -> dict[str, Any]:
         "policy": incident.policy.name,
         "revision": incident.policy.revision,
         "rung": incident.current.rung.value if incident.status.is_open and incident.current else None,
-        "reason": incident.reason or None,
+        "reason": why_it_stands(incident) or None,
         "opened_at": format_time(incident.opened_at),
         "updated_at": format_time(incident.updated_at),
     }

@@ -13,6 +13,7 @@ from console.ago import ago
 from console.incident import document
 from console.incident.advising import next_steps
 from console.incident.standing import held, left
+from console.incident.waiting import why_it_stands
 from console.rows import print_rows
 from console.saying import say
 from console.terminal import terminal
@@ -46,7 +47,8 @@ class Screen:
             at = each.current.rung if each.status.is_open and each.current else ""
             run, node = (each.job.id if each.job else ""), f"{each.node.name} ({each.node.instance_id})"
             changed = ago(self.now, each.updated_at)
-            rows.append((each.id[:_SHORT], status, node, run, each.policy.name, at, changed, each.reason))
+            why = why_it_stands(each)
+            rows.append((each.id[:_SHORT], status, node, run, each.policy.name, at, changed, why))
         out = terminal()
         print_rows(out, ("incident", "status", "node", "run", "policy", "at", "changed", "why"), rows, text="why")
         out.print(Text("Next: relight incident show ID"))
@@ -143,7 +145,7 @@ def _head(incident: Incident) -> list[tuple[str, str]]:
         ("why", policy.why),
         *(("seen", message) for message in incident.messages),
         *(("again", _again(note)) for note in incident.findings if note.until),
-        ("reason", incident.reason),
+        ("reason", why_it_stands(incident)),
         ("outcome", _words(incident.outcome)),
         *(("judged", _judgement(each)) for each in incident.judgements),
         ("execution", "" if document.is_recorded(incident) else f"{incident.execution} (attempt {incident.attempt})"),

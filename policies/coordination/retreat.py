@@ -31,10 +31,13 @@ def steps_set_aside(incident: Incident) -> Sequence[int]:
 
 
 def go_back(work: Working, incident: Incident, why: str, rules: Rules, now: datetime) -> bool:
-    """Plan to stop the run and resume it from an earlier step; False when there is no such way."""
+    """Plan to stop the run and resume it from an earlier step; False when there is no such way, or no time for one.
+
+    Past the deadline the checkpoint may be as good as any: pods that found no place have not loaded it.
+    """
     step, aside = incident.facts.get("chosen_step"), steps_set_aside(incident)
     orchestrator = rules.orchestrator_of(incident.cluster, incident.job)
-    if incident.status is not IncidentStatus.RESUMING or orchestrator not in _CAN_AGAIN:
+    if incident.status is not IncidentStatus.RESUMING or orchestrator not in _CAN_AGAIN or now >= incident.deadline:
         return False
     if type(step) is not int or step in aside or len(aside) >= MOST_SET_ASIDE:
         return False

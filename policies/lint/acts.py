@@ -20,6 +20,11 @@ SHARED_KINDS = frozenset({Kind.STORAGE_NFS_STALLED, Kind.STORAGE_LUSTRE_STALLED,
 SERVICE_KINDS = frozenset({Kind.FABRIC_MANAGER_ERROR, Kind.IMEX_ERROR})
 HARDWARE = ("gpu.", "nvlink.", "nvswitch.", "pcie.", "host.memory", "host.machine")
 _GPU_FAMILIES = ("gpu.", "nvlink.")
+_MOST_ACTS = 8  # of a ladder (policies/model.py)
+# What brings a node: a successor, or the same one, proved and released.
+_BRINGS_A_NODE = frozenset({Action.REPLACE_NODE, Action.RESET_GPU})
+# EC2 ends these instances, and their Auto Scaling group launches others by itself.
+_LEAVES_BY_ITSELF = frozenset({Kind.INSTANCE_SPOT_INTERRUPTION, Kind.INSTANCE_LIFECYCLE_HOOK})
 _CLEARING = HARD | {Action.RESTART_SERVICE}
 
 
@@ -28,6 +33,7 @@ def act_flaws(read: Reading) -> Iterator[Flaw]:
     yield from _wrong_party(read)
     yield from _latched(read)
     yield from _ladders(read)
+    yield from _short_of_a_node(read)
     yield from _targets(read)
 
 
@@ -136,6 +142,19 @@ def _ladders(read: Reading) -> Iterator[Flaw]:
             yield Flaw.of(
                 "L317", field, f"{min(alone)} without isolate lets new work land meanwhile.", "Put isolate before it."
             )
+
+
+def _short_of_a_node(read: Reading) -> Iterator[Flaw]:
+    """A gang that lost a node to `isolate` has no place for all its pods, unless a node is to spare or comes."""
+    leaves = bool(read.possible) and all((kinds_of(branch) or {""}) <= _LEAVES_BY_ITSELF for branch in read.possible)
+    for field, ladder in (("do", read.policy.do), ("otherwise", read.policy.otherwise)):
+        acts = frozenset(ladder)
+        resumed = Action.RESUME_JOB in acts and Action.ISOLATE in acts
+        if resumed and not acts & _BRINGS_A_NODE and not leaves and len(ladder) < _MOST_ACTS:
+            at = ladder.index(Action.ISOLATE) + 1
+            brings = ", ".join((*ladder[:at], Action.REPLACE_NODE, *ladder[at:]))
+            reason = "the run is resumed, and nothing brings a node for the isolated one: a run that needs all waits."
+            yield Flaw.of("L323", field, reason, f"{field}: [{brings}], unless nodes stand idle or the run is elastic.")
 
 
 def _targets(read: Reading) -> Iterator[Flaw]:

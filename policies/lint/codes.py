@@ -89,6 +89,7 @@ CODES: Mapping[str, Mistake] = {
     "L320": Mistake(_W, "a field that means nothing without another"),
     "L321": Mistake(_W, "a trust that is never lost"),
     "L322": Mistake(_N, "a trust that one wrong act ends"),
+    "L323": Mistake(_N, "a run is resumed with its node isolated, and nothing brings another"),
     "L401": Mistake(_P, "more occurrences than are kept"),
     "L402": Mistake(_W, "a count that can never be reached"),
     "L403": Mistake(_W, "lines are counted where errors are meant"),

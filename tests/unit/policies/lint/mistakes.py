@@ -194,6 +194,13 @@ CASES: Sequence[Case] = (
     Case("L320", {"do": ["resume_job"], "trust": {"of": 20}}, {"trust": {"of": 20}}),
     Case("L321", {"trust": {"at_least": 0}}, {"trust": {"at_least": 0.5}}),
     Case("L322", {"trust": {"at_least": 0.8, "of": 4}}, {"trust": {"at_least": 0.75, "of": 4}}),
+    _does("L323", ["isolate", "suspend_job", "resume_job"], ["isolate", "replace_node", "resume_job"], mode="shadow"),
+    Case("L323", {"otherwise": ["isolate", "resume_job"]}, {"otherwise": ["isolate", "page_operator"]}),
+    Case(
+        "L323",
+        {**FREE, "do": ["isolate", "resume_job"]},
+        {**FREE, "do": ["isolate", "resume_job"], "when": 'event.kind == "instance.spot_interruption"'},
+    ),
     _counts("L401", {"at_least": 51, "occurrence": "1s"}, {"at_least": 50, "occurrence": "1s"}),
     _counts(
         "L402",

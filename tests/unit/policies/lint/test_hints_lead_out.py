@@ -142,3 +142,12 @@ def test_occurrences_that_are_added_can_be_reached(at_least: int, within: str) -
 @pytest.mark.parametrize("ladder", [["isolate"], [min(TOUCHES_NOTHING).value]])
 def test_an_approval_is_added_only_where_something_could_be_approved(ladder: list[str]) -> None:
     follow({**BARE, "do": ladder, "approve_within": "10m"})
+
+
+@pytest.mark.parametrize("ladder", [["isolate", "suspend_job", "resume_job"], ["isolate", "resume_job"]])
+def test_the_ladder_that_is_advised_brings_a_node_and_has_no_flaw_of_its_own(ladder: list[str]) -> None:
+    changes = {"do": ladder, "limits": {"isolations": {"at_most": 2, "within": "10m"}}}
+    (hint,) = [flaw.hint for flaw in flaws(document(**changes)) if flaw.code == "L323"]
+    (written,) = shown(hint)
+    limits = {"limits": {"replacements": {"at_most": 2, "within": "10m"}}}
+    assert flaws(document(**mended({**changes, **limits}, written))) == []
