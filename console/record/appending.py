@@ -4,7 +4,7 @@ Decides where in the text it goes. It must not know files, or whether the exampl
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ _EMPTY = re.compile(r"(?:\[[ \t]*\])?[ \t]*(?:#.*)?")
 _ITEM = re.compile(r"^([ ]*)- ?", re.MULTILINE)
 _INDENT = "  "
 _CLAIMS = frozenset({"says", "findings"})
+# How far the run was: an incident's notes have what its first event told, an archive what each did. It is another
+# story only to a policy that asks for it.
+_HOW_FAR = ("step", "epoch", "checkpoint")
 _HINT = "Write examples as a list, one `- says: …` under the other; `relight policy record` without --write prints it."
 
 
@@ -34,10 +37,13 @@ class There:
 def there_already(text: str, example: Mapping[str, Any]) -> There | None:
     """Return the example in *text*, the YAML of a policy, of the same events as *example*, whatever end it claims.
 
-    Told twice with different ends, one of the two would be wrong whatever the policy does.
+    Told twice with different ends, one of the two would be wrong whatever the policy does. How far the run was tells
+    two stories apart only where the policy asks for it.
     """
-    for at, each in enumerate(_examples(_read(text))):
-        if _same(each, example):
+    document = _read(text)
+    unasked = frozenset(name for name in _HOW_FAR if f"job.{name}" not in _asked(document))
+    for at, each in enumerate(_examples(document)):
+        if _same(each, example, unasked):
             line = line_of(f"examples.{at}.findings", lines_of(text))
             return There(str(each.get("says", "")), each.get("findings"), line)
     return None
@@ -67,6 +73,14 @@ def _read(text: str) -> dict[str, Any]:
 def _examples(document: Mapping[str, Any]) -> list[Any]:
     there = document.get("examples") or []
     return there if isinstance(there, list) else []
+
+
+def _asked(document: Mapping[str, Any]) -> str:
+    """Return the text of all that the policy asks: its conditions, and what it counts by."""
+    count = document.get("count")
+    places = [document.get(name) for name in ("when", "unless", "cancel_when")]
+    places += [count.get(name) for name in ("same", "distinct")] if isinstance(count, Mapping) else []
+    return "\n".join(str(each) for each in places if each)
 
 
 def _inserted(text: str, example: Mapping[str, Any]) -> str:
@@ -104,10 +118,25 @@ def _entry(example: Mapping[str, Any], indent: str, end: str) -> str:
     return "".join(f"{line}{end}" for line in entry_as_yaml(example, indent))
 
 
-def _same(there: object, example: Mapping[str, Any]) -> bool:
+def _same(there: object, example: Mapping[str, Any], unasked: Collection[str]) -> bool:
     """Whether *there* is the same story, whatever it is called and however it is said to end."""
     if not isinstance(there, Mapping):
         return False
-    told = ({name: value for name, value in each.items() if name not in _CLAIMS} for each in (there, example))
-    first, second = (canonical(operators_fields(each)) for each in told)
+    first, second = (canonical(operators_fields(_story(each, unasked))) for each in (there, example))
     return first == second
+
+
+def _story(example: Mapping[str, Any], unasked: Collection[str]) -> dict[str, Any]:
+    """Return what *example* tells, without what it claims and what nobody asks for of its runs."""
+    told = {name: value for name, value in example.items() if name not in _CLAIMS}
+    events = told.get("events")
+    if isinstance(events, list):
+        told["events"] = [_event(each, unasked) for each in events]
+    return told
+
+
+def _event(event: object, unasked: Collection[str]) -> object:
+    job = event.get("job") if isinstance(event, Mapping) else None
+    if not isinstance(event, Mapping) or not isinstance(job, Mapping):
+        return event
+    return {**event, "job": {name: value for name, value in job.items() if name not in unasked}}

@@ -83,6 +83,34 @@ def test_other_events_or_another_world_are_another_story(other: dict[str, Any]) 
     assert there_already(HEAD, EXAMPLE) is None
 
 
+def of_a_run(**how_far: object) -> dict[str, Any]:
+    job = {"id": "job-1", "orchestrator": "eks", **how_far}
+    return {**EXAMPLE, "events": [{"kind": "gpu.lost", "job": job}, {"kind": "gpu.lost", "after": "5s"}]}
+
+
+FAR = [{"step": 5816}, {"epoch": 3}, {"checkpoint": "s3://bucket-a/1"}]
+
+
+@pytest.mark.parametrize("far", FAR)
+def test_how_far_the_run_was_makes_no_other_story(far: dict[str, object]) -> None:
+    """Of an incident's own notes and of the archive it is told twice, from two moments of one run."""
+    for one, other in ((of_a_run(**far), of_a_run()), (of_a_run(), of_a_run(**far))):
+        assert there_already(appended(HEAD, one), other)
+    assert there_already(appended(HEAD, of_a_run(step=5816)), of_a_run(step=6260))
+    assert there_already(appended(HEAD, of_a_run(**far)), {**of_a_run(), "events": [{"kind": "gpu.lost"}]}) is None
+    assert there_already(appended(HEAD, of_a_run(rank=1)), of_a_run(rank=2)) is None
+
+
+@pytest.mark.parametrize("far", FAR)
+@pytest.mark.parametrize("asks", ["when", "unless", "cancel_when", "count"])
+def test_to_a_policy_that_asks_how_far_it_was_it_does(far: dict[str, object], asks: str) -> None:
+    (name,) = far
+    place = f"count: {{at_least: 2, same: job.{name}}}" if asks == "count" else f"{asks}: has(job.{name})"
+    head = HEAD.replace('when: event.kind == "gpu.lost"', place) if asks == "when" else f"{HEAD}{place}\n"
+    assert there_already(appended(head, of_a_run(**far)), of_a_run()) is None
+    assert there_already(appended(head, of_a_run(**far)), of_a_run(**far))
+
+
 @pytest.mark.parametrize(
     "text", [f"{HEAD}examples: [{{says: c, events: [{{kind: gpu.lost}}], findings: 1}}]\n", "- a\n"]
 )
