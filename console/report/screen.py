@@ -9,7 +9,7 @@ from console.saying import say
 from console.terminal import terminal
 from policies.shadow.plain import as_document
 from policies.shadow.report import ASSUMPTIONS, Advice, Report
-from policies.shadow.text import as_text, why
+from policies.shadow.text import NONE_IN_SHADOW, as_text, why
 
 _STYLES = {Advice.ARM: "green", Advice.WAIT: "", Advice.MEND: "yellow"}
 
@@ -29,6 +29,8 @@ def print_table(report: Report) -> None:
     out = terminal(highlight=False)
     if report.policies:
         out.print(_table(report))
+    if not (report.policies or report.quiet):
+        out.print(Text(NONE_IN_SHADOW))
     acting = f"{len(report.policies)} of {len(report.policies) + len(report.quiet)}"
     out.print(Text(f"{acting} policies in shadow would have acted; {report.tell_only} more touch nothing."))
     incidents = "1 incident" if report.incidents == 1 else f"{report.incidents} incidents"

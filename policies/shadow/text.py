@@ -21,6 +21,10 @@ _ENDINGS = {
     Ending.SILENT: "went on as nobody knows",
     Ending.AWAY: "went away by themselves",
 }
+NONE_IN_SHADOW = (
+    "No policy that would touch a node or a run is in shadow, so there is nothing to tell: what is active has acted"
+    " (`relight incident list --closed`), what is off decides nothing. The demo has all of its policies active."
+)
 _HEADS = {
     Advice.ARM: "Arm these first: what they would have acted on was real",
     Advice.WAIT: "Not known yet: say what it was with `relight incident verdict`, or wait",
@@ -66,6 +70,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"What policies in shadow would have done, {_day(report.since)} to {_day(report.until)} (UTC)"
     yield ""
     would = len(report.policies)
+    if not (report.policies or report.quiet):
+        yield NONE_IN_SHADOW
     yield (
         f"{_count(would, 'policy', 'policies')} in shadow would have acted, in"
         f" {_count(sum(len(one.cases) for one in report.policies), 'case', 'cases')}."

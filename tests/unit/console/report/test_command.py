@@ -144,6 +144,20 @@ def test_people_read_a_table_or_the_mail(
     assert capsys.readouterr().out.startswith("What policies in shadow would have done, ")
 
 
+@pytest.mark.parametrize("words", [(), ("--mail-text",)])
+def test_where_no_policy_is_in_shadow_that_is_told_and_why(
+    words: tuple[str, ...], past: list[Incident], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = archived(tmp_path / "archive", past)
+    assert report("--events", folder, *words) == 0
+    assert "The demo has all of its policies active" not in capsys.readouterr().out
+    armed = [revision(head({**SHADOW, "mode": "active"}), NOW + timedelta(minutes=5), 2)]
+    assert report("--events", archived(tmp_path / "armed", past, *armed[0]), *words) == 0
+    told = capsys.readouterr().out
+    assert "No policy that would touch a node or a run is in shadow" in told
+    assert "The demo has all of its policies active" in told
+
+
 def test_an_empty_archive_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report("--events", tmp_path) == 1
     assert "the archive is empty" in capsys.readouterr().err
