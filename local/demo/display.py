@@ -7,11 +7,13 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from local.demo.report import STAGES, Report, StageReached
 from local.fleet.fleet import Fault
+from policies.contract.times import format_time
 
 
 class Teller(Protocol):
@@ -76,7 +78,7 @@ class JsonTeller:
         self._out = out
 
     def _say(self, **fields: Any) -> None:  # noqa: ANN401 - JSON
-        self._out.write(json.dumps(fields, default=str) + "\n")
+        self._out.write(json.dumps(fields, default=_plain) + "\n")
         self._out.flush()
 
     def phase(self, text: str) -> None:
@@ -99,6 +101,11 @@ class JsonTeller:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _plain(value: object) -> str:
+    """What JSON has no form for: a moment, told as in the report; else its text."""
+    return format_time(value) if isinstance(value, datetime) else str(value)
 
 
 class PlainTeller:

@@ -52,7 +52,7 @@ def test_a_fault_without_an_xid_is_told_in_its_own_words() -> None:
         "instance": "i-1",
         "node": "n1",
         "what": "a rank hangs",
-        "at": "2026-01-31 12:00:00+00:00",
+        "at": "2026-01-31T12:00:00.000000Z",
     }
 
 
@@ -62,6 +62,7 @@ def test_a_program_gets_json_lines() -> None:
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [line["type"] for line in lines] == ["phase", "fault", "stage", "stage", "report"]
     assert lines[2]["seconds"] == 4.25
+    assert [line["at"] for line in lines[1:3]] == [lines[4]["stages"][0]["at"]] * 2, "a moment has one form"
     assert lines[4]["checkpoint"] == {"chosen_step": 40, "refused": [{"step": 60, "reason": "torn"}]}
 
 
