@@ -74,6 +74,8 @@ def next_steps(incident: Incident) -> Sequence[str]:
     if incident.status is IncidentStatus.PARKED:
         return list(_parked(incident))
     if incident.status is IncidentStatus.CLOSED:
+        if incident.denials:
+            return [*ways_back(incident), *_word(incident)]
         return ways_back(incident) or list(_closed(incident)) or ["Nothing."]
     if incident.status is IncidentStatus.SETTLING:
         return [f"Nothing: it settles until {incident.settle_until:%H:%M:%S} UTC. Nothing was touched yet."]
@@ -136,7 +138,7 @@ def _word(incident: Incident) -> Iterator[str]:
     """Yield how a person says what it was: closing it says nothing of the hardware."""
     if of_hardware(incident.judgements) is None:
         verdict = f"relight incident verdict {incident.id[:12]}"
-        yield f'Say how the hardware was, since closing does not: {verdict} faulty --why "how you know"; or healthy'
+        yield f'Say how the hardware was, which no answer and no close does: {verdict} faulty --why "…"; or healthy'
     yield f"What came of this node since: relight incident list --closed --node {incident.node.instance_id}"
 
 

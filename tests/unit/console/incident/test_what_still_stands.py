@@ -108,6 +108,14 @@ def test_who_said_how_the_hardware_was_is_not_asked_again(capsys: pytest.Capture
     assert "incident verdict" not in next_of(desk, capsys)
 
 
+def test_who_said_no_is_asked_how_the_hardware_was(capsys: pytest.CaptureFixture[str]) -> None:
+    desk = broken(wants=plan(approval=True, deadline=6000))
+    assert desk.run("deny", desk.incident().id, "--reason", "a firmware test", "--yes") == 0
+    told = next_of(desk, capsys)
+    assert "A person said no" in told
+    assert f"relight incident verdict {desk.incident().id[:12]} faulty" in told
+
+
 @pytest.mark.parametrize(
     ("do", "nothing"),
     [

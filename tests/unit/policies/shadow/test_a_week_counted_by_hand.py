@@ -35,7 +35,7 @@ import pytest
 
 from console.policy.counting import count
 from policies.contract.decisions import CloseMessage, PolicyPlan
-from policies.contract.restraints import ApproveMessage, Trust, VerdictWord
+from policies.contract.restraints import ApproveMessage, VerdictWord
 from policies.contract.rungs import Rung
 from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode
 from policies.coordination.incident import Incident
@@ -226,61 +226,6 @@ def test_a_no_and_a_close_by_hand_are_told_beside_the_case(week: Week) -> None:
     assert [(each["person"], each["denied"]) for each in beside["n-1"]] == [("root", True)]
     assert [(each["person"], each["denied"], each["done"]) for each in beside["n-5"]] == [("root", False, ["isolate"])]
     assert "root denied it" in as_text(whole)
-
-
-@pytest.mark.parametrize("word", ["", "faulty", "healthy"])
-@pytest.mark.parametrize("refused", [True, False])
-def test_the_only_case_is_armed_by_a_word_alone(word: str, refused: bool) -> None:
-    """Whatever its policy takes silence for, and whether it found it before the incident was closed or with it."""
-    for evidence in EvidenceRule:
-        policy = SHY.model_copy(update={"evidence": evidence})
-        told = Week()
-        told.found("n-1", HOUR, policy)
-        asked = told.found("n-1", HOUR + MINUTE, ASKING)
-        told.take(HOUR + 2 * MINUTE, ask(asked.id))
-        told.found("n-1", HOUR + 3 * MINUTE, policy)
-        if refused:
-            told.deny(told.again(asked), 1.5)
-        else:
-            told.close(asked, 1.5)
-        if word:
-            told.say(asked, "faulty" if word == "faulty" else "healthy", 2 * HOUR)
-        advice = {"": Advice.WAIT, "faulty": Advice.ARM, "healthy": Advice.MEND}[word]
-        assert told_of(told.incidents, policy).advice is advice
-
-
-def test_a_policy_is_trusted_less_by_verdicts_alone_and_never_by_a_no_or_a_close() -> None:
-    """Two judged acts are enough, and both have to be right."""
-    strict = ISOLATING.model_copy(update={"trust": Trust(at_least=1.0, of=2)})
-    told = Week()
-    for number in range(3):
-        told.close(told.acted(f"n-{number}", number * HOUR, strict), number + 0.5)
-        told.deny(told.asked(f"m-{number}", number + 0.1), number + 0.6)
-    assert told.switches.self_shadow(strict.name) is None
-    assert told.precision(strict, WEEK) == Precision(acts=3)
-    told.say(told.newest("n-0"), "faulty", 4 * HOUR)
-    assert told.switches.self_shadow(strict.name) is None
-    told.say(told.newest("n-1"), "healthy", 5 * HOUR)
-    assert told.switches.self_shadow(strict.name) is not None
-
-
-def test_a_word_counts_for_its_own_part_alone() -> None:
-    """Two GPUs of one node, told by the driver's address: what is said of the one says nothing of the other."""
-    told = Week()
-    told.found("n-1", HOUR, SHY)
-    told.close(told.acted("n-1", HOUR + MINUTE, ISOLATING), 2)
-    told.say(told.newest("n-1"), "healthy", 3 * HOUR)
-
-    def on(incident: Incident, part: str) -> Incident:
-        notes = tuple(note.model_copy(update={"component": part}) for note in incident.findings)
-        return incident.model_copy(update={"findings": notes})
-
-    mine = [each for each in told.incidents if each.policy.name == "shy"]
-    theirs = [each for each in told.incidents if each.policy.name != "shy"]
-    here, there = "gpu:0000:4b:00:GPU-aa", "gpu:0000:5d:00"
-    same = told_of([*(on(each, here) for each in mine), *(on(each, "gpu:0000:4b:00") for each in theirs)])
-    other = told_of([*(on(each, here) for each in mine), *(on(each, there) for each in theirs)])
-    assert [one.cases[0].ending for one in (same, other)] == [Ending.HEALTHY, Ending.SILENT]
 
 
 def test_the_order_of_incidents_does_not_matter(week: Week) -> None:
