@@ -77,9 +77,12 @@ def _differences(policies: PolicyEditor, wanted: Sequence[str], revisions: str) 
     paths = [Path(word) for word in wanted if Path(word).exists()]
     if paths and len(paths) == len(wanted) and not revisions:
         return _of_files(policies, paths)
-    if len(wanted) != 1:
+    (first, *more) = wanted
+    if not more and ("/" in first or first.endswith((".yaml", ".yml"))):  # as no policy is called
+        raise AskedWronglyError(f"{first} is not there.")
+    if more:
         raise AskedWronglyError("name files and folders that are there, or one policy of the table.")
-    return [_of_revisions(policies, wanted[0], revisions) if revisions else _of_item(policies, wanted[0])]
+    return [_of_revisions(policies, first, revisions) if revisions else _of_item(policies, first)]
 
 
 def _of_files(policies: PolicyEditor, paths: Sequence[Path]) -> list[Difference]:

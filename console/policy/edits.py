@@ -11,7 +11,7 @@ from typing import Any
 from policies.contract.times import format_time
 from policies.documents import BOOKKEEPING, fingerprint, sealed
 
-SOURCE, PUSHED = "from", "hash"
+SOURCE, PUSHED, AT = "from", "hash", "at"
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,12 @@ def live_item(
     )
 
 
-def pushed_from(source: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a push leaves on the item: the folder it came from, and what it wrote."""
-    return {SOURCE: source, PUSHED: fingerprint(fields)}
+def pushed_from(source: str, fields: Mapping[str, Any], at: datetime) -> dict[str, Any]:
+    """Return what a push leaves on the item: the folder it came from, what it wrote, and the edit that it was.
+
+    It stays while others edit; by *at*, its `Editor`'s, the guard tells which revision the push itself made.
+    """
+    return {SOURCE: source, PUSHED: fingerprint(fields), AT: format_time(at)}
 
 
 def pushed_of(live: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -68,11 +68,16 @@ def _line(past: Past, whose: Whose) -> str:
         "" if past.in_force else "never in force",
         "its item was deleted" if past.deleted else "",
         f"revision {edit.restored} again" if edit.restored else "",
-        f"pushed from {edit.source}" if edit.source else "",
+        f"pushed from {edit.source}" if _source(past) else "",
         edit.reason,
     ]
     told = "; ".join(word for word in words if word)
     return f"rev {head.revision:<4} {when:<19}  {head.mode:<7} {named(edit.by, whose)}{f': {told}' if told else ''}"
+
+
+def _source(past: Past) -> str:
+    """Return the folder of a push; revisions of a version before name it of a roll-back, too, which was none."""
+    return "" if past.head.edit.restored else past.head.edit.source
 
 
 def _document(past: Past, whose: Whose) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def _document(past: Past, whose: Whose) -> dict[str, Any]:
         "callers_agree": whose.agrees,
         "edited_at": edit.at or None,
         "reason": edit.reason,
-        "source": edit.source or None,
+        "source": _source(past) or None,
         "restored": edit.restored or None,
         "hash": head.hash,
         "brief": in_brief(past.changes),

@@ -79,7 +79,8 @@ def plan(
 ) -> Planned:
     """Return what a push of *document* does; *seen* is the fingerprint that the folder knows of."""
     if live is not None and fingerprint(live) == fingerprint(document):
-        return Planned(name, Doing.SAME, document, live, head, stands=stands)
+        why = "" if rules.force else _unexpected(head, rules)
+        return Planned(name, Doing.CONFLICT if why else Doing.SAME, document, live, head, why=why, stands=stands)
     found = tuple(changes(fields_of(live), operators_fields(document))) if live is not None else ()
     same_mode = live is not None and asked_mode(live) == document.get("mode")
     rules = replace(rules, keeps_modes=rules.keeps_modes and same_mode)
@@ -129,6 +130,17 @@ def fields_of(live: Mapping[str, Any]) -> Mapping[str, Any]:
         return operators_fields(live)
     except (NotPlainError, RecursionError):
         return {"item": "holds what no policy can"}
+
+
+def _unexpected(head: Head | None, rules: Rules) -> str:
+    """Return that another revision is in force than was expected though it says the same; the push said again made it.
+
+    Who expects a revision that never was looks at another table, or at another policy, than they believe.
+    """
+    there, after = (head.revision, head.edit.after) if head else (0, None)
+    if rules.expected is None or rules.expected in {there, after}:
+        return ""
+    return f"revision {there} is in force, not {rules.expected}; it says what the file says."
 
 
 def _conflict(name: str, live: Mapping[str, Any] | None, head: Head | None, seen: str | None, rules: Rules) -> str:

@@ -79,6 +79,8 @@ def push(
     planned = _plan(policies, wish, there, answer)
     _show(planned, wish, answer)
     conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
+    if conflicts and not any(each.changes or each.live is None for each in conflicts):
+        return answer.failed("another revision is in force than you expected. Nothing was written, nor is there to be.")
     if conflicts:
         edited = any(each.live is not None for each in conflicts)  # a deletion is nothing that could be pulled
         pull = "`relight policy pull` brings the table's into the folder; " if edited else ""
@@ -202,7 +204,7 @@ def _write(
 def _item(wish: Wish, there: Gathered, each: Planned) -> Mapping[str, Any]:
     """Return what is written; an edit that stays in it is not this push's, so the mark of the push before stays too."""
     source = _source_of(wish, there, there.home_of(each.name) or wish.paths[0])
-    pushed = pushed_of(each.live or {}) if each.keeps else pushed_from(source, each.document)
+    pushed = pushed_of(each.live or {}) if each.keeps else pushed_from(source, each.document, wish.editor.at)
     return live_item(each.document, wish.editor, pushed=pushed)
 
 

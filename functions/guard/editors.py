@@ -11,7 +11,7 @@ from typing import Any
 from functions.guard.writes import Write
 from functions.ports.policies import Edit
 from policies.contract.times import format_time
-from policies.documents import edit_mark
+from policies.documents import edit_mark, fingerprint
 
 MOST_USED = 50  # seals that a head remembers; an item that is pasted again is hardly ever older than fifty edits
 _LONGEST = 300
@@ -23,12 +23,11 @@ def edit_of(live: Mapping[str, Any], used: Sequence[str]) -> Edit:
     mark = live.get("edit_mark")
     if not isinstance(mark, str) or mark in used or mark != edit_mark(live):
         return Edit(used=tuple(used))
-    pushed = live.get("pushed")
     return Edit(
         by=_text(live.get("edited_by")) or Edit.by,
         at=_text(live.get("edited_at")),
         reason=_text(live.get("edit_reason")),
-        source=_text(pushed.get("from")) if isinstance(pushed, Mapping) else "",
+        source=_source(live),
         restored=_number(live.get("restored")),
         mark=mark,
         used=(*used, mark)[-MOST_USED:],
@@ -40,6 +39,17 @@ def dated(edit: Edit, writes: Sequence[Write]) -> Edit:
     if not writes:
         return edit
     return replace(edit, written_from=format_time(writes[0].at), written_until=format_time(writes[-1].at))
+
+
+def _source(live: Mapping[str, Any]) -> str:
+    """Return the folder that *live* was pushed from; what a push left there is of an earlier edit once others edit."""
+    pushed = live.get("pushed")
+    if not isinstance(pushed, Mapping):
+        return ""
+    at = pushed.get("at")  # a version before did not write it
+    same = pushed.get("hash") == fingerprint(live) and not live.get("restored")
+    of_this = at == live.get("edited_at") if at else same
+    return _text(pushed.get("from")) if of_this else ""
 
 
 def _text(value: object) -> str:

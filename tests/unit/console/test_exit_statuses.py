@@ -47,6 +47,7 @@ def here(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "words",
     [
         *("policy lint nowhere", "policy lint ours nowhere", "policy lint nowhere.yaml", "policy test nowhere"),
+        *("policy diff nowhere.yaml", "policy diff no/where"),
         *("policy list nowhere", "policy push nowhere", "policy push ours nowhere", "policy diff nowhere ours"),
         *("policy explain --event nowhere.json", f"{EXPLAIN} --policies ours --state nowhere.json"),
         *(f"{EXPLAIN} --policies nowhere", f"{EXPLAIN} --policies ours --fact node.lemonscore=1"),

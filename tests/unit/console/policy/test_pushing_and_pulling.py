@@ -114,6 +114,20 @@ def test_the_revision_that_is_expected_may_be_written_over_and_no_other(desk: De
     assert kim.push(expected=2) == 0
 
 
+def test_a_revision_that_is_expected_and_not_there_is_told_though_the_file_changes_nothing(
+    desk: Desk, kim: Person, capsys: Shown
+) -> None:
+    kim.push()
+    assert kim.push(expected=1) == 0
+    assert kim.push(expected=7) == 1
+    told = capsys.readouterr()
+    assert f"CONFLICT   {NAME}: revision 1 is in force, not 7; it says what the file says." in told.out
+    assert "another revision is in force than you expected. Nothing was written" in told.err
+    kim.write({**DOCUMENT, "settle": "20s"})
+    assert [kim.push(expected=1), kim.push(expected=1)] == [0, 0], "again is the same, also of what was stopped"
+    assert (desk.head().revision, kim.push(expected=7, force=True)) == (2, 0)
+
+
 def test_who_edits_between_the_look_and_the_write_loses_nothing(desk: Desk, kim: Person, capsys: Shown) -> None:
     kim.push()
     kim.write({**DOCUMENT, "settle": "20s"})

@@ -20,10 +20,32 @@ KIM = Editor("kim", NOW, "it fires too often")
 
 def test_a_command_says_who_when_why_and_from_where() -> None:
     desk = Desk()
-    edit = desk.put(live_item(DOCUMENT, KIM, restored=3, pushed=pushed_from("our-policies", DOCUMENT))).edit
+    edit = desk.put(live_item(DOCUMENT, KIM, pushed=pushed_from("our-policies", DOCUMENT, KIM.at))).edit
     assert (edit.by, edit.at, edit.reason) == ("kim", format_time(NOW), "it fires too often")
-    assert (edit.source, edit.restored, edit.after) == ("our-policies", 3, 0)
+    assert (edit.source, edit.restored, edit.after) == ("our-policies", 0, 0)
     assert desk.table.live_items[NAME]["verdict"]["by"] == "kim"
+    assert desk.put(live_item({**DOCUMENT, "priority": 5}, KIM, restored=3)).edit.restored == 3
+
+
+@pytest.mark.parametrize("dated", [True, False], ids=["of today", "of a version before"])
+@pytest.mark.parametrize("restored", [0, 1])
+def test_what_a_push_left_on_the_item_makes_no_push_of_what_others_do_after_it(restored: int, *, dated: bool) -> None:
+    desk = Desk()
+    pushed = pushed_from("our-policies", DOCUMENT, KIM.at)
+    pushed = pushed if dated else {key: value for key, value in pushed.items() if key != "at"}
+    assert desk.put(live_item(DOCUMENT, KIM, pushed=pushed)).edit.source == "our-policies"
+    ann = Editor("ann", NOW + timedelta(minutes=1))
+    later = desk.put(live_item({**DOCUMENT, "mode": "shadow"}, ann, restored=restored, pushed=pushed))
+    assert (later.edit.by, later.edit.source, later.edit.restored) == ("ann", "", restored)
+
+
+def test_who_sets_a_mode_back_to_what_was_pushed_has_not_pushed_it() -> None:
+    desk = Desk()
+    pushed = pushed_from("our-policies", DOCUMENT, KIM.at)
+    desk.put(live_item(DOCUMENT, KIM, pushed=pushed))
+    for minute, mode in enumerate(("shadow", DOCUMENT["mode"]), start=1):
+        ann = Editor("ann", NOW + timedelta(minutes=minute))
+        assert desk.put(live_item({**DOCUMENT, "mode": mode}, ann, pushed=pushed)).edit.source == ""
 
 
 def test_an_edit_in_the_console_is_nobodys_though_the_name_of_the_last_one_stands_there() -> None:
