@@ -61,7 +61,8 @@ class LocalCluster:
     """A context manager; inside, the job trains and Relight watches.
 
     Only the shipped `policies` of these names are put into force; None: all.
-    `on_phase` is told what is being done, in a few words, as soon as it begins.
+    `on_phase` is told what is being done, in a few words, as soon as it begins; `on_end` is called before the first
+    part is taken down, of a world that could not be built as well.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class LocalCluster:
         hang_after_seconds: float = HANG_AFTER_SECONDS,
         policies: frozenset[str] | None = None,
         on_phase: Callable[[str], None] = lambda _phase: None,
+        on_end: Callable[[], None] = lambda: None,
     ) -> None:
         self.data_dir = data_dir
         self.site = site or Site()
@@ -82,6 +84,7 @@ class LocalCluster:
         self._hang_after_seconds = hang_after_seconds
         self._policies = policies
         self._on_phase = on_phase
+        self._on_end = on_end
         self._stack = contextlib.ExitStack()
         self.room = MachineRoom()
         self.faults: list[Fault] = []
@@ -96,14 +99,18 @@ class LocalCluster:
         self.pager: Pager
 
     def __enter__(self) -> Self:
-        with contextlib.ExitStack() as stack:
-            self._stack = stack
+        try:
             self._build()
-            self._stack = stack.pop_all()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        try:
+            self._on_end()
+        finally:
+            self._stack.close()
 
     def _build(self) -> None:
         self.data_dir.mkdir(parents=True, exist_ok=True)

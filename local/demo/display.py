@@ -67,7 +67,8 @@ def failure_lines(problems: Sequence[str], logs: Path) -> list[str]:
         "The story did not end as it should:",
         *(f"  - {problem}" for problem in problems),
         f"The logs lie in {logs} (aws/server.log, aws/logs/, nodes/*/agent.log).",
-        "Next: read the log of the function whose stage is the first one missing, then run `relight demo` again.",
+        "Next: where time was short, `relight demo --deadline 600`.",
+        "Else read the log of the function whose stage is the first one missing, then run `relight demo` again.",
     ]
 
 

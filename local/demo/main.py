@@ -15,7 +15,7 @@ from types import FrameType
 from local.aws.errors import EmbeddedAwsError
 from local.demo import faults, story
 from local.demo.archiving import keep_archive
-from local.demo.clues import find_clues
+from local.demo.clues import Clues
 from local.demo.cluster import LocalCluster
 from local.demo.display import Teller, teller
 from local.demo.ending import ended_once
@@ -53,13 +53,14 @@ def run_demo(
     status = FAILED
     with ended_once() as unbroken:
         data_dir = Path(tempfile.mkdtemp(prefix="relight-demo-"))
+        clues = Clues(data_dir)
         try:
             with _deadline(deadline_seconds):
-                status = _tell(told, one, data_dir, Outputs(report, archive), deadline_seconds)
+                status = _tell(told, one, clues, data_dir, Outputs(report, archive), deadline_seconds)
         except KeyboardInterrupt:
             status = INTERRUPTED
         except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
-            told.failed([str(error), *find_clues(data_dir)], data_dir)
+            told.failed([str(error), *clues.found()], data_dir)
         finally:
             unbroken()
             told.close()
@@ -82,9 +83,10 @@ def _leave(data_dir: Path, *, keep: bool, interrupted: bool) -> None:
         sys.stderr.write(f"relight demo: {ended}, nothing is left behind.\n")
 
 
-def _tell(told: Teller, one: Story, data_dir: Path, outputs: Outputs, seconds: float) -> int:
+def _tell(told: Teller, one: Story, clues: Clues, data_dir: Path, outputs: Outputs, seconds: float) -> int:
     start = time.monotonic()
-    with LocalCluster(data_dir, hang_after_seconds=one.hang_after_seconds, on_phase=told.phase) as cluster:
+    patience = one.hang_after_seconds
+    with LocalCluster(data_dir, hang_after_seconds=patience, on_phase=told.phase, on_end=clues.take) as cluster:
         told.phase("training until there are two checkpoints to go back to")
         fault = one.break_(cluster)
         told.broke(fault)
@@ -98,7 +100,7 @@ def _tell(told: Teller, one: Story, data_dir: Path, outputs: Outputs, seconds: f
         _write(outputs.report, report)
     problems = what_is_missing(report, truth, one.expected)
     if problems:
-        told.failed([*_how_it_stands(incident), *problems, *find_clues(data_dir)], data_dir)
+        told.failed([*_how_it_stands(incident, left), *problems, *clues.found()], data_dir)
         return FAILED
     told.end(report, time.monotonic() - start)
     return DONE
@@ -111,10 +113,12 @@ def _write(path: Path, report: Report) -> None:
         raise DemoError(f"the report cannot be written to {path} ({error.strerror}). Name another file.") from error
 
 
-def _how_it_stands(incident: Incident | None) -> list[str]:
+def _how_it_stands(incident: Incident | None, seconds: float) -> list[str]:
+    """Say how far it came in the *seconds* that the deadline had left for it."""
+    time = f"the deadline left it {max(0.0, seconds):.0f} s. Give it more with --deadline on a slow machine."
     if incident is None:
-        return ["no incident was opened for the fault"]
-    unfinished = "it was still under way at the deadline" if incident.status.is_running else "see its last stage"
+        return [f"no incident was opened for the fault; {time}"]
+    unfinished = f"it was still under way; {time}" if incident.status.is_running else "see its last stage"
     return [f"the incident is {incident.status}: {incident.reason or unfinished}"]
 
 

@@ -59,8 +59,9 @@ class LambdaRuntime:
 
     def _ended(self, spec: WorkerSpec, kind: str, text: str) -> Invocation:
         message = f"RequestId: {uuid.uuid4()} {text}"
-        with spec.log_file.open("a") as log:
-            log.write(f"{kind} {message}\n")
+        if not self._pool.is_closing:  # what ends with this AWS did not fail: a log must not send anybody after it
+            with spec.log_file.open("a") as log:
+                log.write(f"{kind} {message}\n")
         return Invocation(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True)
 
     def _spec(self, function: Any) -> WorkerSpec:

@@ -96,6 +96,7 @@ class WorkerPool:
             python: the interpreter of the workers.
             hidden_paths: entries of sys.path that a worker must not import from (the checkout, when code is bundled).
         """
+        self.is_closing = False
         self._hidden = hidden_paths
         self._lock = threading.Lock()
         self._idle: dict[WorkerSpec, list[_Worker]] = defaultdict(list)
@@ -165,6 +166,7 @@ class WorkerPool:
         worker.close()
 
     def close(self) -> None:
+        self.is_closing = True  # first: a worker that is lost from here on was ended, and is no failure of its own
         self._control.close()  # the zygote kills its workers when it sees this
         try:
             self._process.wait(timeout=3)
