@@ -4,7 +4,9 @@ The region is the one named, then AWS_REGION, then what boto3 finds (AWS_DEFAULT
 line reads AWS_REGION first and boto3 does not know it: a terminal must not speak to two regions.
 
 Whatever client a session makes, its calls end. botocore's own bounds are a minute for each answer and as long for each
-connection, several times over: who waits at three in the morning takes that for a command that hangs.
+connection, several times over: who waits at three in the morning takes that for a command that hangs. Here a call that
+nobody answers is given up within 40 s, is told of before (`console/patience.py`), and what answers has to be AWS
+(`console/answers.py`). What copies an archive waits longer: no person waits for each of its calls.
 
 Addresses that AWS's settings name are looked at before: what is no URL, botocore tells as a defect of the program.
 """
@@ -20,20 +22,25 @@ if TYPE_CHECKING:
     import boto3
     from botocore.session import Session
 
-CONNECT_SECONDS, READ_SECONDS, TRIES = 5.0, 20.0, 5
+CONNECT_SECONDS, READ_SECONDS, TRIES = 4.0, 8.0, 3
+BULK_SECONDS, BULK_TRIES = 20.0, 5  # of each call of thousands: S3 asks for less at a time (503 SlowDown)
 _ADDRESS = "AWS_ENDPOINT_URL"  # and with the name of a service behind it: AWS SDKs, "Service-specific endpoints"
 _LONGEST = 200
 CONNECTIONS = 16  # of one client: an archive is copied, and a fleet is asked, by several threads at once
 
 
-def session(region: str | None = None, *, read_seconds: float = READ_SECONDS) -> "boto3.Session":
-    """Return a session under the credentials of the environment; an answer may take *read_seconds*.
+def session(
+    region: str | None = None, *, read_seconds: float | None = None, tries: int | None = None
+) -> "boto3.Session":
+    """Return a session under the credentials of the environment; an answer may take *read_seconds*, at most *tries*.
 
     SettingsError when the settings name an address that is none.
     """
     import boto3
     import botocore.session
 
+    from console.answers import listen
+    from console.patience import PATIENCE, watch
     from functions.clients import bounded
 
     core = botocore.session.get_session()
@@ -43,9 +50,15 @@ def session(region: str | None = None, *, read_seconds: float = READ_SECONDS) ->
             raise SettingsError(told, hint="Write it as http://127.0.0.1:4566, or take it out.")
     core.set_default_client_config(
         bounded(
-            connect_seconds=CONNECT_SECONDS, read_seconds=read_seconds, tries=TRIES, max_pool_connections=CONNECTIONS
+            connect_seconds=CONNECT_SECONDS,
+            read_seconds=read_seconds or READ_SECONDS,
+            tries=tries or TRIES,
+            max_pool_connections=CONNECTIONS,
         )
     )
+    events = core.get_component("event_emitter")
+    listen(events)
+    watch(events, PATIENCE)
     return boto3.Session(botocore_session=core, region_name=region or os.environ.get("AWS_REGION") or None)
 
 

@@ -1,12 +1,26 @@
-"""Which command goes on with what Ctrl-C has stopped. It must not know what was done so far.
+"""Which command goes on with what Ctrl-C has stopped, and which shows whether what was sent has been written.
 
 Decides by the words: whatever `relight` does may be said again, and then does what is left. Where that is not all,
-another command tells how it went.
+another command tells how it went. It must not know what was done so far.
 """
 
+import argparse
 import shlex
 from collections.abc import Sequence
 
+_SEE = {
+    "stop": "`relight policy list` says NOTHING ACTS once it is so; to stop again does no harm",
+    "start": "`relight policy list` says NOTHING ACTS as long as it is not so; to start again does no harm",
+    "push": "`relight policy push … --dry-run` says what is left",
+    "set-mode": "`relight policy show {name}`",
+    "rollback": "`relight policy history {name}`",
+    "run": "`relight node commands {node}`",
+    "maintenance": "`relight node maintenance`",
+    "redrive": "`relight dlq show {place}`",
+    **dict.fromkeys(
+        ("approve", "deny", "close", "verdict"), "`relight incident show {id}`; to say it again does no harm"
+    ),
+}
 _ASKED = ("node", "run")
 _PAST = ("policy", "backtest")
 _RESUME = "--resume"
@@ -30,6 +44,12 @@ def with_mode(words: Sequence[str], mode: str) -> str:
     """Return the command of *words* with that `--mode`, to be pasted."""
     # Ahead of what was typed: behind a `--` it would be a file.
     return shlex.join(["relight", *words[:2], "--mode", mode, *words[2:]])
+
+
+def to_see(asked: argparse.Namespace) -> str:
+    """Return how a person sees whether what they *asked* for has been written; empty of what writes nothing."""
+    words = vars(asked)
+    return _SEE.get(str(words.get("action") or words.get("verb")), "").format(**words)
 
 
 def _where(words: Sequence[str]) -> list[str]:

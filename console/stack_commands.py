@@ -33,14 +33,15 @@ def agrees(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def told(command: str, work: Callable[[], int]) -> int:
-    """Do *work* and return its exit status; what cannot be done is told with its next step, and is 1, or 2."""
+def told(command: str, asked: argparse.Namespace, work: Callable[[], int]) -> int:
+    """Do *work* as *asked* and return its exit status; what cannot be done is told with its next step: 1, or 2."""
     from console.asked_wrongly import status_of
     from console.dlq.adapters.asking import advice
+    from console.going_on import to_see
     from policies.contract.errors import RelightError
 
     try:
         return work()
     except RelightError as error:
-        say(f"relight {command}: {error.message} {advice(error)}", file=sys.stderr)
+        say(f"relight {command}: {error.message} {advice(error, to_see(asked))}", file=sys.stderr)
         return status_of(error)

@@ -18,7 +18,7 @@ def reader_of(address: str, region: str | None) -> ArchiveReader:
     """Return the archive at *address*, a folder or ``s3://bucket/prefix``; AskedWronglyError: no such folder."""
     if address.startswith(_S3):
         bucket, _, prefix = address.removeprefix(_S3).partition("/")
-        client = aws.session(region).client("s3")
+        client = aws.session(region, read_seconds=aws.BULK_SECONDS, tries=aws.BULK_TRIES).client("s3")
         return S3Archive(client, bucket, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
     root = Path(address)
     if not root.is_dir():

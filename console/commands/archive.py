@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         address = args.where or address_of(args.stack, args.region)
         return perform(args, address, reader_of(address, args.region))
 
-    return told("archive", work)
+    return told("archive", args, work)
 
 
 def perform(args: argparse.Namespace, address: str, reader: "ArchiveReader") -> int:

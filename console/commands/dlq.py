@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
     from console.dlq.wiring import connect
 
-    return told("dlq", lambda: perform(args, connect(args.stack, args.region)))
+    return told("dlq", args, lambda: perform(args, connect(args.stack, args.region)))
 
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:

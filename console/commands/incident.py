@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
     from console.incident.wiring import connect
 
-    return told("incident", lambda: perform(args, connect(args.stack, args.region)))
+    return told("incident", args, lambda: perform(args, connect(args.stack, args.region)))
 
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     """Do it; AWS is asked under the credentials of the environment."""
     from console.node.wiring import connect
 
-    return told("node", lambda: perform(args, connect(args.stack, args.region)))
+    return told("node", args, lambda: perform(args, connect(args.stack, args.region)))
 
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:

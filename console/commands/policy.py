@@ -119,8 +119,9 @@ def run(args: argparse.Namespace) -> int:
     except RelightError as error:
         from console.asked_wrongly import ASKED_WRONGLY, status_of
         from console.dlq.adapters.asking import advice
+        from console.going_on import to_see
 
-        complain(f"{error.message} {advice(error)}".strip())
+        complain(f"{error.message} {advice(error, to_see(args))}".strip())
         # 1 is an answer of `diff`, that they differ: of what it could not read it says nothing of the kind.
         return ASKED_WRONGLY if args.action == "diff" else status_of(error)
 

@@ -19,7 +19,8 @@ _READ_SECONDS = 70  # a function that is called again answers when it is done
 def connect(stack: str, region: str | None) -> Parts:
     """Find *stack* and return the parts that work on it. RelightError says what is missing."""
     with asking("connecting to AWS"):
-        session = aws.session(region, read_seconds=_READ_SECONDS)
+        session = aws.session(region)
+        patient = aws.session(region, read_seconds=_READ_SECONDS)
         found = CloudFormationStacks(session.client("cloudformation")).find(stack)
         s3 = session.client("s3")
         dynamodb = session.client("dynamodb")
@@ -32,7 +33,7 @@ def connect(stack: str, region: str | None) -> Parts:
             dropped=S3DroppedBatches(s3, bucket),
             redrives=DynamoRedrives(dynamodb, fleet),
             stream=KinesisStream(session.client("kinesis"), found.output("FaultsStream")),
-            targets=AwsTargets(sqs, session.client("sns"), session.client("lambda")),
+            targets=AwsTargets(sqs, session.client("sns"), patient.client("lambda")),
             clock=_now,
             pause=time.sleep,
         )

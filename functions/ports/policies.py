@@ -228,5 +228,8 @@ class PolicyEditor(PolicyHeads, PolicyHistory, Protocol):
         ...
 
     def replace_live(self, seen: Mapping[str, Any] | None, item: Mapping[str, Any]) -> None:
-        """Write a whole `live` item in place of *seen* (None: there is none); EditedMeanwhileError if it is another."""
+        """Write a whole `live` item in place of *seen* (None: there is none); EditedMeanwhileError if it is another.
+
+        Again is the same: an answer that was lost leaves *item* there, and then it is there.
+        """
         ...

@@ -128,6 +128,8 @@ class MemoryPolicies:
         """See the port."""
         there = self.live_items.get(item["name"])
         if (there is None) != (seen is None) or (there and seen and _own(there) != _own(seen)):
+            if there is not None and _unjudged(there) == _unjudged(item):
+                return
             raise EditedMeanwhileError(f"{item['name']} was edited meanwhile.")
         self.put_live(item)
 
@@ -145,6 +147,10 @@ class MemoryPolicies:
         if item is None or _own(item) != _own(seen):
             raise EditedMeanwhileError(f"{name} was edited meanwhile.")
         item["verdict"] = dict(verdict)
+
+
+def _unjudged(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key not in {"sk", "verdict"}}
 
 
 def _own(item: Mapping[str, Any]) -> dict[str, Any]:

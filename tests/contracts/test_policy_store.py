@@ -137,7 +137,7 @@ def test_what_is_gone_is_written_anew(store: Store) -> None:
 def test_an_item_is_replaced_only_if_it_is_still_the_one_that_was_seen(store: Store) -> None:
     store.replace_live(None, ITEM)
     with pytest.raises(EditedMeanwhileError):
-        store.replace_live(None, ITEM)
+        store.replace_live(None, {**ITEM, "mode": "shadow"})
     seen = store.live("p")
     assert seen is not None
     store.answer("p", seen, {"status": "accepted"})
@@ -148,6 +148,20 @@ def test_an_item_is_replaced_only_if_it_is_still_the_one_that_was_seen(store: St
     assert live is not None
     assert (live["mode"], "verdict" in live) == ("off", False)
     assert store.names() == ["p"]
+
+
+def test_what_was_written_though_its_answer_was_lost_is_written_when_it_is_said_again(store: Store) -> None:
+    store.replace_live(None, ITEM)
+    store.replace_live(None, ITEM)
+    seen = store.live("p")
+    assert seen is not None
+    edited = {**ITEM, "mode": "off", "edited_at": "2026-11-30T03:00:00Z"}
+    store.replace_live(seen, edited)
+    store.answer("p", edited, {"status": "accepted"})
+    store.replace_live(seen, edited)
+    live = store.live("p")
+    assert live is not None
+    assert (live["mode"], live["verdict"]) == ("off", {"status": "accepted"}), "the guard was quicker"
 
 
 def test_a_verdict_on_another_edit_is_none_on_this_one(store: Store) -> None:

@@ -22,12 +22,15 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
+from console.answers import AnswerLostError, NotAwsError
 from policies.contract.errors import DependencyError, RelightError
 
 AGAIN = "Run it again; nothing was lost."
 SIGN_IN = "Sign in first (aws sso login)."
 SETTINGS = "See what you gave AWS: AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/config."
 NAMES = "Is what you named written right? AWS takes no such name."
+NOT_AWS = "Nothing of it counts. Is it a proxy (HTTPS_PROXY), a network that wants you to sign in, or AWS_ENDPOINT_URL?"
+UNKNOWN = "Look how it stands before you say it again"
 RIGHTS = "docs/operations.md lists the rights that this command needs."
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"}
 # Amazon DynamoDB, S3, CloudFormation and SQS, "Common errors" and "Error responses" of their API references.
@@ -68,9 +71,14 @@ def asking(what: str) -> Iterator[None]:
         raise DependencyError(f"{what} failed: {str(error).removesuffix('.')}.", hint=_without(error)) from error
 
 
-def advice(error: RelightError) -> str:
-    """Return what a person should do: what AWS said decides, whoever called it; else the error's own hint."""
+def advice(error: RelightError, see: str = "") -> str:
+    """Return what a person should do: what AWS said decides, whoever called it; else the error's own hint.
+
+    *see* is the command that shows whether what was sent has been written, where no answer told.
+    """
     cause = error.__cause__
+    if isinstance(cause, AnswerLostError) and see:
+        return f"{UNKNOWN}: {see}."
     if isinstance(cause, ClientError):
         return _hint(error_code(cause))
     return _without(cause) if isinstance(cause, BotoCoreError) else error.hint
@@ -87,6 +95,8 @@ _TOLD = (
     ((NoRegionError,), "Name it with --region, or set AWS_REGION."),
     ((InvalidRegionError,), "Is --region, or AWS_REGION, written right?"),
     ((ParamValidationError,), NAMES),
+    ((NotAwsError,), NOT_AWS),
+    ((AnswerLostError,), f"{UNKNOWN}."),
 )
 
 

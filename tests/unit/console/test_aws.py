@@ -34,7 +34,7 @@ def test_whatever_client_a_command_makes_its_calls_end(service: str, monkeypatch
     assert (config.connect_timeout, config.read_timeout) == (CONNECT_SECONDS, READ_SECONDS)
     assert config.retries == {"mode": "standard", "total_max_attempts": TRIES}
     longest = TRIES * (CONNECT_SECONDS + READ_SECONDS)
-    assert longest <= 125, "who is paged waits no longer for one call that nobody answers"
+    assert longest <= 40, "who is paged waits no longer for one call that nobody answers"
 
 
 def test_a_command_may_give_an_answer_longer_and_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
