@@ -18,6 +18,14 @@ from policies.coordination.incident import Incident
 from policies.coordination.notes import STAGE_OF
 from policies.coordination.states import IncidentStatus
 
+STILL_OPEN = "still open"
+_RUNNING = frozenset(each.value for each in IncidentStatus if each.is_running)
+_STATUS_AFTER = {
+    "settled": IncidentStatus.ACTING,
+    "resuming": IncidentStatus.RESUMING,
+    "set_aside": IncidentStatus.ACTING,
+}
+_DONE = frozenset({*STAGE_OF.values(), "done"})
 SAME_MATTER = timedelta(minutes=30)  # another policy's settle, a longer count: the fault is the same one
 
 
@@ -54,8 +62,8 @@ class Deed:
 
     @property
     def result(self) -> str:
-        """How it ended, in a word: two incidents with the same acts may still end otherwise."""
-        return self.outcome or self.status
+        """How it ended, in words: two incidents with the same acts may still end otherwise."""
+        return self.outcome or (STILL_OPEN if self.status in _RUNNING else self.status)
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON takes it."""
@@ -69,8 +77,10 @@ class Deed:
         }
 
 
-def deed_of(incident: Incident) -> Deed:
-    """Return what became of *incident*."""
+def deed_of(incident: Incident, until: datetime | None = None) -> Deed:
+    """Return what became of *incident*; of one of which nothing is known since *until*, how it stood then."""
+    if until is not None:
+        incident = _as_of(incident, until)
     over = incident.status is IncidentStatus.CLOSED
     return Deed(
         incident=incident.id,
@@ -96,9 +106,22 @@ def deed_of(incident: Incident) -> Deed:
     )
 
 
+def _as_of(incident: Incident, until: datetime) -> Incident:
+    """Return *incident* without what it came to after *until*: what nobody knows yet is no end and no act."""
+    ended = next((each.at for each in reversed(incident.timeline) if each.stage in {"parked", "closed"}), None)
+    known = tuple(each for each in incident.timeline if each.at <= until)
+    after = sum(each.stage in _DONE and each.at > until for each in incident.timeline)
+    changes: dict[str, Any] = {"timeline": known, "done": incident.done[: len(incident.done) - after]}
+    if not incident.status.is_running and ended is not None and ended >= until:
+        statuses = [_STATUS_AFTER[each.stage] for each in known if each.stage in _STATUS_AFTER]
+        status = statuses[-1] if statuses else IncidentStatus.SETTLING
+        changes |= {"status": status, "outcome": "", "reason": ""}
+    return incident.model_copy(update=changes)
+
+
 def _acts(incident: Incident) -> tuple[Act, ...]:
     """Return what was done, each with the line of the timeline that says so."""
-    left = [each for each in incident.timeline if each.stage in {*STAGE_OF.values(), "done"}]
+    left = [each for each in incident.timeline if each.stage in _DONE]
     acts: list[Act] = []
     for rung in incident.done:
         line = next((each for each in left if each.stage == STAGE_OF.get(rung, "done")), None)

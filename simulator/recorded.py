@@ -22,7 +22,7 @@ from policies.coordination.incident import Incident
 from policies.coordination.notes import Entry
 from policies.coordination.states import IncidentStatus
 from policies.moments import later
-from simulator.courses import Course, Matter, matter_of, matters_in
+from simulator.courses import OVER, Course, Matter, matter_of, matters_in
 
 Answer = ApproveMessage | CloseMessage
 
@@ -54,10 +54,12 @@ UNENDED: Final = "unended"
 
 @dataclass
 class Recorded:
-    """All that was recorded."""
+    """All that was recorded. ``until`` is when the last of it was, None where there is nothing."""
 
     rungs: dict[tuple[str, Rung, int], Rehearsed] = field(default_factory=dict)
+    until: datetime | None = None
     _begun: set[tuple[str, Rung, int]] = field(default_factory=set)
+    _open: set[str] = field(default_factory=set)
     _unread: int = 0
     _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -70,6 +72,7 @@ class Recorded:
         """Return what *happenings* of the incidents table tell, in whatever order."""
         recorded = cls()
         for each in happenings:
+            recorded.until = max(recorded.until or each.at, each.at)
             if each.what == "incident":
                 recorded._keep(each.document)
             elif each.what == "act":
@@ -84,6 +87,7 @@ class Recorded:
             return
         if version > self._documents.get(name, (0, b""))[0]:
             self._documents[name] = (version, zlib.compress(json.dumps(document).encode(), 1))
+            (self._open.discard if document.get("status") in OVER else self._open.add)(name)
             for matter in matters_in(document):
                 self._names.setdefault(matter, name)
 
@@ -128,6 +132,15 @@ class Recorded:
             return UNENDED if key in self._begun and course.is_over else None
         seconds = 0.0 if name == incident.id else course.seconds_behind(incident)
         return self.rungs[key].delayed(seconds) if seconds else self.rungs[key]
+
+    def known_until(self, incident: Incident, end: datetime) -> datetime | None:
+        """Return when the archive falls silent about *incident* of a replay whose records *end* then.
+
+        None where it tells the end, or nothing at all. One that was open at its deadline would have parked.
+        """
+        name = self.name_of(incident) if self._open else ""
+        course = self._course(name) if name in self._open else None
+        return min(max(end, self.until or end), course.deadline) if course else None
 
     def _course(self, name: str) -> Course | None:
         """Return the way of the incident of this *name*; None where its document is not there, or cannot be read."""

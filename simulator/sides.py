@@ -122,7 +122,8 @@ def replay_part(side: Side, part: Part, reader: ArchiveReader, share: Share) -> 
     if is_in_vain():
         return None
     end = replay.clock or side.since
-    deeds = [deed for each in replay.finish() if (deed := deed_of(each)).opened_at >= side.since]
+    known_until = side.question.recorded.known_until
+    deeds = [deed_of(each, known_until(each, end)) for each in replay.finish() if each.opened_at >= side.since]
     return None if is_in_vain() else _piece(replay, deeds, end, told)
 
 
