@@ -41,8 +41,9 @@ _PIECES = frozenset({
 class Beside:
     """What was done about the same node, or the same run, by whom, and when that began.
 
-    ``person`` closed it, or refused it (``denied``). ``same``: it is about the same fault. ``faulty``: whether the
-    hardware that was touched was, None where nobody knows.
+    ``person`` closed it, or refused it (``denied``). ``same``: it is about the same fault; ``of_run``: it is about the
+    run of a fault that is one of the run alone. ``faulty``: whether the hardware that was touched was, None where
+    nobody knows.
     """
 
     incident: str
@@ -52,6 +53,7 @@ class Beside:
     person: str = ""
     denied: bool = False
     same: bool = True
+    of_run: bool = False
     faulty: bool | None = None
 
     @property
@@ -141,10 +143,11 @@ def aws_speaks(sought: Sought, around: Around) -> bool:
 
 
 def is_same_fault(sought: Sought, incident: Incident) -> bool:
-    """Whether *incident* is about it: it is noted there, or the same part or kind is; of a run whatever stops it."""
+    """Whether *incident* is about it: it is noted there, or the same part or kind is.
+
+    What else is done about its run, on sound hardware or not, says nothing of whether the run stood still.
+    """
     if any(hit.incident.id == incident.id for hit in sought.hits):
-        return True
-    if sought.run and incident.job and incident.job.id == sought.run:
         return True
     here = [each for each in incident.findings if (each.node or incident.node.instance_id) == sought.instance]
     return any(_is_alike(hit.note, note) for hit in sought.hits for note in here)
@@ -168,12 +171,15 @@ def _is_aws_word(sought: Sought, incident: Incident) -> bool:
 
 def _is_near(sought: Sought, incident: Incident) -> bool:
     """Whether *incident* may answer it: opened shortly before, or within a day after; a no does while it holds."""
-    same_run = sought.run and incident.job and incident.job.id == sought.run
-    same = incident.node.instance_id == sought.instance or same_run
+    same = incident.node.instance_id == sought.instance or _is_of_run(sought, incident)
     opened = incident.opened_at
     holds = max(opened, standing(incident.denials).until) if incident.denials else opened
     in_time = sought.first - holds <= EPISODE and opened - sought.last <= AGAIN_WITHIN
-    return bool(same) and in_time and incident.cluster == sought.cluster
+    return same and in_time and incident.cluster == sought.cluster
+
+
+def _is_of_run(sought: Sought, incident: Incident) -> bool:
+    return bool(sought.run) and incident.job is not None and incident.job.id == sought.run
 
 
 def _deed(sought: Sought, incident: Incident, around: Around, until: datetime) -> Beside | None:
@@ -192,6 +198,7 @@ def _deed(sought: Sought, incident: Incident, around: Around, until: datetime) -
         person,
         denied=bool(denied),
         same=is_same_fault(sought, incident),
+        of_run=_is_of_run(sought, incident),
         faulty=around.faulty(incident, until),
     )
 

@@ -159,7 +159,7 @@ def _said(sought: Sought, around: Around, case: Case) -> Ending | None:
         return Ending.ANSWERED
     if False in known:
         return Ending.SOUND
-    if any(each.done and not each.person for each in mine):
+    if any(each.done and not each.person for each in case.beside if each.same or each.of_run):
         return Ending.ANSWERED
     return Ending.DENIED if any(each.denied for each in mine) else None
 

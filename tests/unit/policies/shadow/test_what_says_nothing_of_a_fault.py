@@ -2,13 +2,13 @@
 
 import pytest
 
-from policies.contract.restraints import Trust
-from policies.contract.vocabulary import EvidenceRule
+from policies.contract.restraints import Trust, VerdictWord
+from policies.contract.vocabulary import Action, EvidenceRule, Kind, PolicyMode
 from policies.coordination.incident import Incident
 from policies.precision.verdicts import Precision
 from policies.shadow.cases import Ending
 from policies.shadow.report import Advice
-from tests.tools.incidents import ask
+from tests.tools.incidents import JOB, ask, at, finding, findings, plan
 from tests.tools.judged import HOUR, ISOLATING
 from tests.unit.policies.shadow.test_a_week_counted_by_hand import ASKING, MINUTE, SHY, WEEK, Week, told_of
 
@@ -83,3 +83,20 @@ def test_a_word_counts_for_its_own_part_alone() -> None:
     same = told_of([*(on(each, here) for each in mine), *(on(each, "gpu:0000:4b:00") for each in theirs)])
     other = told_of([*(on(each, here) for each in mine), *(on(each, there) for each in theirs)])
     assert [one.cases[0].ending for one in (same, other)] == [Ending.HEALTHY, Ending.SILENT]
+
+
+@pytest.mark.parametrize("word", ["healthy", "faulty"])
+def test_a_word_on_a_node_says_nothing_of_whether_its_run_stood_still(word: VerdictWord) -> None:
+    """A hang is a fault of the run; that somebody who replaced a node of it found that sound does not undo the hang."""
+    hung = plan(Action.SUSPEND_JOB, Action.RESUME_JOB, mode=PolicyMode.SHADOW, name="hung")
+    told = Week()
+    told.found("n-1", HOUR, hung, kind=Kind.TRAINING_STALLED, job=JOB)
+    found = finding("n-2", name="node", policy=ISOLATING, job=JOB, seen=at(HOUR + MINUTE))
+    told.take(HOUR + MINUTE, findings(found))
+    told.acted("n-2", HOUR + MINUTE, ISOLATING)
+    told.say(told.newest("n-2"), word, 2 * HOUR)
+    (case,) = told_of(told.incidents, hung).cases
+    assert (case.ending, [(each.policy, each.same, each.of_run) for each in case.beside]) == (
+        Ending.ANSWERED,
+        [("isolating", False, True)],
+    )
