@@ -1,15 +1,19 @@
-"""`relight policy lint`, and the same look before a push: problems on standard error, the rest on standard output."""
+"""`relight policy lint`, and the same look before a push or a mode: problems on standard error, all else on output."""
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from console.policy.files import read
 from console.saying import say
 from policies.lint.codes import Level
-from policies.lint.lint import Linted, lint
+from policies.lint.flaw import Flaw
+from policies.lint.lint import Linted, lint, lint_policy
+from policies.loader import load_document
+from policies.model import Policy
 
 
 def lint_files(files: Sequence[Path], *, as_json: bool, strict: bool) -> int:
@@ -40,3 +44,19 @@ def tell(linted: Sequence[Linted], *, notes: bool = True) -> None:
     for each in linted:
         for flaw in each.flaws if notes else [one for one in each.flaws if one.level is not Level.NOTE]:
             say(str(flaw), file=sys.stderr if flaw.level is Level.PROBLEM else sys.stdout)
+
+
+def tell_warnings(document: Mapping[str, Any], known: Collection[Flaw] = ()) -> list[Flaw]:
+    """Print, and return, what is hardly meant in *document*, which has the mode that it is to get.
+
+    What is *known* of it is left out, and of what is refused others tell.
+    """
+    policy = load_document(document, try_examples=False)
+    if not isinstance(policy, Policy):
+        return []
+    told = {(flaw.code, flaw.path) for flaw in known}
+    found = [flaw.at(policy.name, 0) for flaw in lint_policy(policy) if flaw.level is Level.WARNING]
+    new = [flaw for flaw in found if (flaw.code, flaw.path) not in told]
+    for flaw in new:
+        say(str(flaw))
+    return new

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.policy.answering import Answer
 from console.policy.edits import Editor, live_item, pushed_of
+from console.policy.linting import tell_warnings
 from console.policy.past import brought_back
 from console.policy.standing_still import nothing_acts, stopped
 from console.policy.waiting import WAIT_SECONDS, wait_for_verdict
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from functions.adapters.policies import DynamoPolicies
 
 _SHOWN = 3
+_TRY = (
+    "It acts from now on. What it would have done so far: `relight policy report`, and of any time `relight policy"
+    " backtest --help`. Back: `relight policy set-mode {name} shadow`."
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,10 @@ def set_mode(
     if live is None:
         return _without_item(policies.head(wish.name), wish, answer)
     answer.of(wish.name, mode=wish.mode)
+    arms = wish.mode == PolicyMode.ACTIVE != live.get("mode")
+    if arms:
+        found = tell_warnings({**live, "mode": wish.mode})
+        answer.of(wish.name, warnings=[flaw.document() for flaw in found])
     if live.get("mode") != wish.mode:
         editor = Editor(wish.by, clock(), wish.reason)
         item = live_item({**live, "mode": wish.mode}, editor, pushed=pushed_of(live))
@@ -66,6 +75,8 @@ def set_mode(
     stop = stopped(policies) if wish.mode == PolicyMode.ACTIVE else ""
     if stop:
         say(answer.leave(nothing_acts(stop)))
+    elif arms:
+        say(_TRY.format(name=wish.name))
     if verdict["status"] != "accepted":
         say(answer.leave(f"The rest of its item stays refused; what was accepted last goes on. {_why(verdict)}"))
         back = f"relight policy rollback {wish.name} --to {verdict['revision']}"

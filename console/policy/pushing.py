@@ -18,7 +18,7 @@ from console.policy.complaining import FAILED
 from console.policy.edits import Editor, live_item, pushed_from, pushed_of
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import Gathered, gather, note
-from console.policy.linting import is_good, tell
+from console.policy.linting import is_good, tell, tell_warnings
 from console.policy.modes import KEEP, begin, chosen, disarming, named, standing, stop
 from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
@@ -28,7 +28,7 @@ from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from policies.lint.codes import Level
-from policies.lint.lint import lint
+from policies.lint.lint import Linted, lint
 
 SHIPPED_SOURCE = "shipped-with-relight"
 _NOTHING = "Nothing was written."
@@ -78,6 +78,7 @@ def push(
     there = gather(files)
     planned = _plan(policies, wish, there, answer)
     _show(planned, wish, answer)
+    _warn(planned, there, linted, answer)
     conflicts = [each for each in planned if each.doing is Doing.CONFLICT]
     if conflicts and not any(each.changes or each.live is None for each in conflicts):
         return answer.failed("another revision is in force than you expected. Nothing was written, nor is there to be.")
@@ -171,6 +172,17 @@ def _show(planned: Sequence[Planned], wish: Wish, answer: Answer) -> None:
             answer.of(name, acting=f"{word}s")
         if names:
             say(f"{len(names)} would {word} acting: {named(names)}")
+
+
+def _warn(planned: Sequence[Planned], there: Gathered, linted: Sequence[Linted], answer: Answer) -> None:
+    """Tell what lint would say of those that are to be active and whose files say otherwise."""
+    known = {each.policy.name: each.flaws for each in linted if each.policy is not None}
+    files = {sheet.name: sheet.document.get("mode") for sheet in there.sheets}
+    for name in begin(planned):
+        if files.get(name) != PolicyMode.ACTIVE:
+            document = next(each.document for each in planned if each.name == name)
+            found = tell_warnings(document, known.get(name, ()))
+            answer.of(name, warnings=[flaw.document() for flaw in found])
 
 
 def _write(

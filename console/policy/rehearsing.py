@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from console.backtest.screen import Shown, print_report
 from console.policy.planning import Planned
 from console.policy.pushing import Gate
+from console.saying import say
 from functions.ports.archive import ArchiveReader
 from functions.ports.policies import Head
 from policies.contract.vocabulary import Orchestrator, PolicyMode
@@ -48,6 +49,7 @@ def gate_of(
 
     def gate(planned: Sequence[Planned]) -> str:
         if not any(each.writes for each in planned):
+            say("Nothing changes, so nothing was told again (--backtest).")
             return ""
         until = clock()
         asked = Asked(

@@ -113,6 +113,24 @@ def test_the_mode_is_edited_as_a_push_does_and_judged(desk: Desk, capsys: pytest
     assert f"{NAME}: shadow, revision 2." in capsys.readouterr().out
 
 
+def test_who_arms_a_policy_hears_what_lint_warns_of_and_where_it_is_tried(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    live = desk.policies.live(NAME)
+    assert live
+    idle = {key: value for key, value in live.items() if key not in {"examples", "limits", "settle"}}
+    desk.policies.put_live({**idle, "mode": "shadow", "do": ["requeue_job"]})
+    desk.judge()
+    assert desk.set("active") == 0
+    told = capsys.readouterr().out
+    assert f"{NAME}: L313 warning: do: requeue_job is carried out by nobody yet" in told
+    assert "`relight policy report`" in told
+    assert "L313" in [one["code"] for one in desk.answer.policies[NAME]["warnings"]]
+    for mode in ("active", "shadow"):
+        assert desk.set(mode) == 0
+        assert capsys.readouterr().out.count("L313") + len(desk.answer.policies[NAME].get("warnings", ())) == 0
+
+
 def test_on_the_way_from_its_own_shadow_to_off_it_never_acts(desk: Desk) -> None:
     desk.policies.self_shadows.put(SHADOW)
     assert desk.set("off") == 0

@@ -90,8 +90,9 @@ def test_other_words_do_no_more_where_what_was_done_went_wrong(capsys: pytest.Ca
     assert "in 6 incidents" in gate(past)([Planned(there.name, Doing.CHANGED, gentler, REPLACE, there)])
 
 
-def test_what_changes_nothing_asks_nobody() -> None:
+def test_what_changes_nothing_asks_nobody_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert gate(MemoryArchive())([planned(REPLACE, Doing.SAME)]) == ""
+    assert capsys.readouterr().out == "Nothing changes, so nothing was told again (--backtest).\n"
 
 
 def test_an_archive_without_events_proves_nothing() -> None:

@@ -232,6 +232,19 @@ def test_a_pull_and_a_push_of_it_disarm_nobody(desk: Desk, armed: Person, tmp_pa
     assert (desk.head().revision, desk.head(ALSO).revision) == (1, 1)
 
 
+def test_who_arms_by_a_mode_hears_what_lint_says_of_an_active_one(desk: Desk, kim: Person, capsys: Shown) -> None:
+    idle = {key: value for key, value in DOCUMENT.items() if key not in {"examples", "limits", "settle"}}
+    kim.write({**idle, "mode": "shadow", "do": ["requeue_job"]})
+    assert kim.push() == 0
+    assert "L313" not in capsys.readouterr().out
+    assert kim.push(mode="active") == 0
+    assert f"{NAME}: L313 warning: do: requeue_job is carried out by nobody yet" in capsys.readouterr().out
+    assert [one["code"] for one in kim.answer.policies[NAME]["warnings"]] == ["L313"]
+    kim.write({**idle, "mode": "active", "do": ["requeue_job"], "priority": 3})
+    assert kim.push() == 0
+    assert capsys.readouterr().out.count("L313") == 1, "what stands in the file is told once, with its line"
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_diff_says_how_many_would_stop(desk: Desk, armed: Person, capsys: Shown, *, as_json: bool) -> None:
     capsys.readouterr()
