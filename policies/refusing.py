@@ -3,7 +3,6 @@
 Decides which of pydantic's words a person is told and in which order. It must not judge: the model did.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import get_args
@@ -13,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from policies.model import Policy, written_names
 from policies.problems import Problem
+from policies.similar import similar
 
 MOST_PROBLEMS = 10
 _HINTS = {"('name',)": "Use lower-case words joined by hyphens, for example gpu-fell-off-the-bus."}
@@ -84,5 +84,5 @@ def _kind(value: object) -> str:
 
 
 def _similar(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
+    near = similar(word, frozenset(known), most=1)
+    return f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(known)}."

@@ -10,6 +10,8 @@
   relight policy history NAME                 its revisions: who, when, why, what changed
   relight policy diff my-policies/            files against the table, field by field (exit 1: they differ)
   relight policy diff NAME --revision 3..5    two revisions; without --revision: the item and what is in force
+  relight policy kinds                        every kind of event there is: how bad, of which part (no account needed)
+  relight policy kinds gpu.ecc_uncorrected    one kind: its attributes with their units, and who asks for it
   relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0ab --last  the same for the newest incident of a node
@@ -75,6 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
         if name == "lint":
             action.add_argument("--strict", action="store_true", help="fail for a warning as well")
+    kinds = actions.add_parser("kinds", help="the kinds of event that a policy may ask for")
+    kinds.add_argument("kind", nargs="?", default="", metavar="KIND", help="one kind, or how several begin: gpu.ecc")
+    kinds.add_argument("--json", action="store_true", help="JSON on standard output, for machines")
     _add_explain(actions.add_parser("explain", parents=[common_options("incidents")], help="why policies fired or not"))
     add_backtest(actions.add_parser("backtest", help="the archived past under other policies"))
     add_record(actions.add_parser("record", parents=[common_options("incidents")], help="an incident as an example"))
@@ -111,6 +116,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         if args.action in {"lint", "test"} or (args.action == "list" and args.paths):
             return _of_files(args)
+        if args.action == "kinds":
+            from console.policy.kinds import tell_kinds
+
+            return tell_kinds(args.kind, SHIPPED, as_json=args.json)
         if args.action == "explain":
             return _explain(args)
         if args.action in ROOMS:

@@ -1,6 +1,5 @@
 """`relight policy explain`: reads what a person named, offline or of a stack, and has it printed."""
 
-import difflib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from policies.loader import load_text
 from policies.model import Policy
 from policies.node_state import NodeState
 from policies.rulebook import AcceptedPolicy
+from policies.similar import similar
 
 if TYPE_CHECKING:
     from console.policy.account import Account
@@ -88,8 +88,8 @@ def of_node(account: "Account", node: str, days: int, wanted: Wanted, *, last: b
 def _refuse_strangers(name: str, known: Sequence[str]) -> None:
     """Raise BadInputError when *name* is given and is none of *known*: nothing would be printed of it."""
     if name and name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "`relight policy list` names them."
+        near = similar(name, frozenset(known), most=1)
+        hint = f"Did you mean {', '.join(near)}?" if near else "`relight policy list` names them."
         raise BadInputError(f"there is no policy {name}.", hint=hint)
 
 

@@ -4,7 +4,6 @@ Decides what an expression may use: known members and words, known functions, a 
 inside another (four nested ones over 40 items take a second). It must not evaluate it on events.
 """
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 
 import cel
@@ -16,6 +15,7 @@ from policies.expressions.operands import wrong_operands
 from policies.expressions.paths import MACROS, Path, closing, macros, paths
 from policies.expressions.tokens import NotAnExpressionError, Token, tokenise
 from policies.problems import Problem
+from policies.similar import similar
 
 LONGEST = 1000
 MOST_MACROS = 2
@@ -170,8 +170,8 @@ def _syntax(text: str, field: str) -> list[Problem]:
 
 
 def _closest(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    return f"Did you mean {_listing(near)}?" if near else f"Known: {_listing(sorted(known)[:12])}."
+    near = similar(word, frozenset(known), cutoff=0.5)
+    return f"Did you mean {_listing([*near])}?" if near else f"Known: {_listing(sorted(known)[:12])}."
 
 
 def _listing(words: Iterable[str]) -> str:
