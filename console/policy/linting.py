@@ -29,7 +29,9 @@ def lint_files(files: Sequence[Path], *, as_json: bool, strict: bool) -> int:
         )
     else:
         tell(linted)
-        more = ", ".join(f"{tally[level]} {level}s" for level in (Level.WARNING, Level.NOTE) if tally[level])
+        more = ", ".join(
+            f"{tally[level]} {level}{'s' * (tally[level] > 1)}" for level in (Level.WARNING, Level.NOTE) if tally[level]
+        )
         say(f"{good} of {len(files)} policies are good.{f' {more}.' if more else ''}")
     return 0 if good == len(files) and not (strict and tally[Level.WARNING]) else 1
 

@@ -34,7 +34,7 @@ def test_lint_fails_for_a_warning_only_when_it_is_strict(tmp_path: Path, capsys:
     told = capsys.readouterr().out
     line = 1 + file.read_text().splitlines().index("cites: []")
     assert told.startswith(f"{file}:{line}: L601 warning: cites: nothing is cited")
-    assert told.endswith("1 of 1 policies are good. 1 warnings.\n")
+    assert told.endswith("1 of 1 policies are good. 1 warning.\n")
     assert main(["policy", "lint", str(tmp_path), "--strict"]) == 1
     put(tmp_path)
     assert main(["policy", "lint", str(tmp_path), "--strict"]) == 0
