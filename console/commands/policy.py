@@ -13,6 +13,7 @@
   relight policy kinds                        every kind of event there is: how bad, of which part (no account needed)
   relight policy kinds gpu.ecc_uncorrected    one kind: its attributes with their units, and who asks for it
   relight policy explain --event event.json   why each policy did or did not fire for it; no account is needed
+  relight policy explain --event event.json --policies current    the same by the policies in force, those of the table
   relight policy explain --incident 4be1      the same for what an incident is about, and which limit holds it
   relight policy explain --node i-0ab --last  the same for the newest incident of a node
   relight policy backtest --events DIR        the archived past under other policies: what would be done, what differs
@@ -53,11 +54,12 @@ from console.policy import table_commands
 from console.policy.complaining import complain
 from console.record.arguments import add_arguments as add_record
 from console.report.arguments import add_arguments as add_report
-from console.stack_commands import POLICIES_TABLE, common_options
+from console.stack_commands import DEFAULT_STACK, POLICIES_TABLE, common_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from console.policy.judges import Judges
     from console.policy.pushing import Gate
     from console.policy.rehearsing import Rehearsal
     from functions.adapters.policies import DynamoPolicies
@@ -94,9 +96,10 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--incident", metavar="ID", help="what this incident is about; the id's first characters do")
     what.add_argument("--node", metavar="NODE", help="the incidents of this instance id or node name")
     parser.add_argument("--last", action="store_true", help="with --node: the newest of them, explained")
-    parser.add_argument(
-        "--policies", nargs="*", type=Path, metavar="DIR", default=[SHIPPED], help=f"with --event: {_PATHS}"
-    )
+    judges = f"with --event: {_PATHS}; `current`: those in force in the table"
+    parser.add_argument("--policies", nargs="*", type=Path, metavar="DIR", help=judges)
+    parser.add_argument("--table", help="with --event: by the policies in force in this table")
+    parser.set_defaults(stack=None)
     parser.add_argument(
         "--state", default="", metavar="FILE", help="with --event: the node's state (`doc` of its window)"
     )
@@ -160,16 +163,29 @@ def _explain(args: argparse.Namespace) -> int:
 
     wanted = Wanted(as_json=args.json, policy=args.policy, every=args.all)
     if args.event:
-        asked = explaining.Offline(
-            args.event, args.policies, args.state, args.instance_type, args.fact, args.driver_version
-        )
-        return explaining.offline(asked, wanted)
+        asked = explaining.Offline(args.event, args.state, args.instance_type, args.fact, args.driver_version)
+        return explaining.offline(asked, _judges(args), wanted)
     from console.policy.account import connect
 
-    account = connect(args.stack, args.region)
+    account = connect(args.stack or DEFAULT_STACK, args.region)
     if args.incident:
         return explaining.of_incident(account, args.incident, args.days, wanted)
     return explaining.of_node(account, args.node, args.days, wanted, last=args.last)
+
+
+def _judges(args: argparse.Namespace) -> "Judges":
+    """Return who judges an event: files, unless the table is asked for."""
+    from console.asked_wrongly import AskedWronglyError
+    from console.policy.judges import CURRENT, of_files
+    from console.policy.whereabouts import judges_at
+
+    current = args.policies == [Path(CURRENT)] or (args.policies is None and bool(args.table))
+    if args.table and not current:
+        told = "--table asks for the policies in force, and --policies for those of files."
+        raise AskedWronglyError(told, hint="Leave one of them out.")
+    if current:
+        return judges_at(args.table, args.stack, os.environ.get(POLICIES_TABLE), args.region)
+    return of_files([SHIPPED] if args.policies is None else args.policies)
 
 
 def _of_table(args: argparse.Namespace) -> int:

@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 
 from console.asked_wrongly import AskedWronglyError
 from console.policy.facts import stated
-from console.policy.files import NO_FILES, files_of, read
-from console.policy.screen import Wanted, print_events, print_incident, print_node
-from console.saying import say
+from console.policy.judges import Judges
+from console.policy.screen import Wanted, print_incident, print_judged, print_node
 from policies.contract.envelope import NodeIdentity
 from policies.contract.errors import BadInputError
 from policies.explain.explaining import World, explain
 from policies.explain.reading import deliveries_in
-from policies.lint.lint import Written
-from policies.loader import load_text
-from policies.model import Policy
 from policies.node_state import NodeState
-from policies.rulebook import AcceptedPolicy
 from policies.similar import similar
 
 if TYPE_CHECKING:
@@ -31,24 +26,22 @@ _PLACEHOLDER = "(not given)"
 
 @dataclass(frozen=True)
 class Offline:
-    """Files: the event, policies, perhaps a node's state; ``instance_type`` is that of an event without envelope.
+    """Files: the event, perhaps a node's state; ``instance_type`` is that of an event without envelope.
 
     So is ``driver_version``, empty where it is unknown. ``facts`` are stated as ``node.lemon_score=72``; others are
     unknown.
     """
 
     event: str
-    policies: Sequence[Path]
     state: str
     instance_type: str
     facts: Sequence[str] = ()
     driver_version: str = ""
 
 
-def offline(asked: Offline, wanted: Wanted) -> int:
-    """Explain the event in a file, without an account; BadInputError says what cannot be read."""
-    accepted = _accepted(read(files_of(asked.policies)))
-    _refuse_strangers(wanted.policy, [one.policy.name for one in accepted])
+def offline(asked: Offline, judges: Judges, wanted: Wanted) -> int:
+    """Explain the event in a file as *judges* have it; BadInputError says what cannot be read."""
+    _refuse_strangers(wanted.policy, [one.policy.name for one in judges.accepted])
     node = NodeIdentity(
         cluster=_PLACEHOLDER,
         name=_PLACEHOLDER,
@@ -58,8 +51,10 @@ def offline(asked: Offline, wanted: Wanted) -> int:
     )
     deliveries = deliveries_in(_text(asked.event), node, datetime.now(UTC))
     state = _state(_text(asked.state).strip()) if asked.state else ""
-    explained = explain(deliveries, state=state, world=World(accepted, facts=stated(asked.facts)))
-    print_events(explained, wanted)
+    explained = explain(
+        deliveries, state=state, world=World(judges.accepted, judges.switches, facts=stated(asked.facts))
+    )
+    print_judged(judges, explained, wanted)
     return 0
 
 
@@ -91,19 +86,6 @@ def _refuse_strangers(name: str, known: Sequence[str]) -> None:
         near = similar(name, frozenset(known), most=1)
         hint = f"Did you mean {', '.join(near)}?" if near else "`relight policy list` names them."
         raise BadInputError(f"there is no policy {name}.", hint=hint)
-
-
-def _accepted(texts: Sequence[Written]) -> Sequence[AcceptedPolicy]:
-    found = []
-    for written in texts:
-        loaded = load_text(written.text, try_examples=False)
-        if isinstance(loaded, Policy):
-            found.append(AcceptedPolicy(loaded, 1, "file"))
-        else:
-            say(f"{written.name}: left out: {loaded[0]}", file=sys.stderr)
-    if not found:
-        raise BadInputError(NO_FILES, hint="Name a folder with --policies.")
-    return found
 
 
 def _text(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from console.saying import say
@@ -16,6 +16,7 @@ from policies.findings import scope_of
 
 if TYPE_CHECKING:
     from console.policy.account import Told
+    from console.policy.judges import Judges
 
 _INDENT = " " * 16
 _SHORT = 12
@@ -24,11 +25,12 @@ _ORDER = list(Outcome)
 
 @dataclass(frozen=True)
 class Wanted:
-    """``policy``: only this one; ``every``: those too that ask for something else."""
+    """``policy``: only this one; ``every``: those too that ask for other things; ``of_files``: none has a revision."""
 
     as_json: bool = False
     policy: str = ""
     every: bool = False
+    of_files: bool = False
 
     def of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
         """Return what is asked for, what fired first."""
@@ -47,6 +49,16 @@ def print_events(explained: Sequence[Explained], wanted: Wanted) -> None:
         return
     for line in (line for each in explained for line in _lines(each, wanted)):
         say(line)
+
+
+def print_judged(judges: "Judges", explained: Sequence[Explained], wanted: Wanted) -> None:
+    """Print by whom each event was judged, and what became of it; a policy of a file has no revision."""
+    wanted = replace(wanted, of_files=not judges.table)
+    if wanted.as_json:
+        _json({"judged_by": judges.document(), "events": [_document(each, wanted) for each in explained]})
+        return
+    say(str(judges))
+    print_events(explained, wanted)
 
 
 def print_incident(told: "Told", wanted: Wanted) -> None:
@@ -95,13 +107,17 @@ def _lines(explained: Explained, wanted: Wanted) -> Iterator[str]:
     verdicts = wanted.of(explained.verdicts)
     shown = [each for each in verdicts if wanted.shows(each)]
     for verdict in shown:
-        yield f"  {verdict.outcome:<13} {verdict.policy} ({verdict.mode}, revision {verdict.revision})"
+        yield f"  {verdict.outcome:<13} {verdict.policy} ({verdict.mode}, {_where(verdict, wanted)})"
         yield f"{_INDENT}{verdict.reason}"
         if verdict.facts:
             yield f"{_INDENT}{verdict.facts}"
         yield from (f"{_INDENT}→ {then}" for then in verdict.then)
     if len(shown) < len(verdicts):
         yield f"  {len(verdicts) - len(shown)} others ask for something else (--all)"
+
+
+def _where(verdict: Verdict, wanted: Wanted) -> str:
+    return "in a file" if wanted.of_files else f"revision {verdict.revision}"
 
 
 def _headline(explained: Explained) -> str:
@@ -139,7 +155,8 @@ def _of_incident(incident: Incident) -> dict[str, Any]:
 
 
 def _document(explained: Explained, wanted: Wanted) -> dict[str, Any]:
-    verdicts = [each.document() for each in wanted.of(explained.verdicts)]
+    unnumbered = {"revision": None} if wanted.of_files else {}
+    verdicts = [{**each.document(), **unnumbered} for each in wanted.of(explained.verdicts)]
     return {**explained.document(), "policies": verdicts}
 
 

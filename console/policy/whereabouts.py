@@ -15,6 +15,9 @@ from console.stack_commands import DEFAULT_STACK, POLICIES_TABLE
 from policies.contract.errors import DependencyError, RelightError
 
 if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+    from console.policy.judges import Judges
     from functions.adapters.policies import DynamoPolicies
 
 _NAMED = f"A table that --table or {POLICIES_TABLE} names is not looked for."
@@ -33,8 +36,25 @@ def table_of(table: str | None, stack: str | None, remembered: str | None, descr
 
 def policies_at(table: str | None, stack: str | None, remembered: str | None, region: str | None) -> "DynamoPolicies":
     """Return the policies of the table that is meant. RelightError when it is not found."""
-    from console import aws
     from functions.adapters.policies import DynamoPolicies
+
+    return DynamoPolicies(*_table_at(table, stack, remembered, region))
+
+
+def judges_at(table: str | None, stack: str | None, remembered: str | None, region: str | None) -> "Judges":
+    """Return the policies in force in the table that is meant, with its switches. RelightError when there is none."""
+    from console.policy.judges import of_table
+    from functions.adapters.policies import DynamoPolicies
+    from functions.adapters.switches import DynamoSwitches
+
+    client, name = _table_at(table, stack, remembered, region)
+    return of_table(DynamoPolicies(client, name), DynamoSwitches(client, name), name)
+
+
+def _table_at(
+    table: str | None, stack: str | None, remembered: str | None, region: str | None
+) -> "tuple[DynamoDBClient, str]":
+    from console import aws
 
     with asking("connecting to AWS"):
         session = aws.session(region)
@@ -43,4 +63,4 @@ def policies_at(table: str | None, stack: str | None, remembered: str | None, re
             return CloudFormationStacks(session.client("cloudformation")).described(wanted)
 
         name = table_of(table, stack, remembered, describe)
-        return DynamoPolicies(session.client("dynamodb"), name)
+        return session.client("dynamodb"), name

@@ -120,9 +120,10 @@ def test_an_event_in_a_few_words_is_explained(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "event.json"
     file.write_text('{"kind": "gpu.xid", "attributes": {"xid": 79}}')
     assert main(["policy", "explain", "--event", str(file), "--policies", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    source, *lines = capsys.readouterr().out.splitlines()
+    assert source.startswith("judged by 2 policies in files, ")
     assert lines[0].startswith("gpu.xid (xid 79), error, node, on (not given), 20")
-    assert lines[1] == f"  fired         {NAME} (active, revision 1)"
+    assert lines[1] == f"  fired         {NAME} (active, in a file)"
     assert lines[2].strip().startswith("1 of 1 occurrences on node within 30 s")
     assert lines[3].strip().startswith("→ it opens an incident (or joins the node's): after 10 s isolate → ")
     assert lines[4:] == ["  1 others ask for something else (--all)"]
