@@ -115,10 +115,7 @@ def read_past(asked: Asked) -> Past:
     days, strays = _days(asked.reader)
     if not days:
         raise BadInputError(f"{asked.address} holds no events.", hint="Name the folder above events/, or the bucket.")
-    since = asked.since or datetime.combine(days[0], time(), UTC)
-    until = asked.until or _end_of(days[-1])
-    if until <= since:
-        raise BadInputError("the period ends before it begins.", hint="Give --from and --to, in UTC.")
+    since, until = _period(asked, days)
     told = Told()
     return Past(
         since,
@@ -128,6 +125,20 @@ def read_past(asked: Asked) -> Past:
         told,
         [_STRAY.format(day) for day in strays if not since.date() <= day <= until.date()],
     )
+
+
+def _period(asked: Asked, days: Sequence[date]) -> tuple[datetime, datetime]:
+    """Return from when to when; BadInputError where that is no time, or none of the archive's."""
+    first, last = datetime.combine(days[0], time(), UTC), _end_of(days[-1])
+    since, until = asked.since or first, asked.until or last
+    if until > since:
+        return since, until
+    there = f"{asked.address} has records from {days[0]} to {days[-1]} (UTC)"
+    if asked.since and asked.until:
+        raise BadInputError("the period ends before it begins.", hint="Give --from and --to, in UTC.")
+    if asked.since:
+        raise BadInputError(f"there is nothing from {format_time(since)} on.", hint=f"{there}: give an earlier --from.")
+    raise BadInputError(f"there is nothing before {format_time(until)}.", hint=f"{there}: give a later --to.")
 
 
 def _days(reader: ArchiveReader) -> tuple[Sequence[date], Sequence[date]]:

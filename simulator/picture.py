@@ -28,7 +28,9 @@ _LOOKS = {
     Difference.SAME: ("#999999", "", "the same"),
 }
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2
-Row = tuple[str, list[Matter]]
+_LOWER = 13  # from the first line of a label to its second
+Row = tuple[tuple[str, str], list[Matter]]
+"""Node and run, and what happens there."""
 
 
 def picture(matters: Sequence[Matter], begin: datetime, end: datetime) -> str:
@@ -57,10 +59,9 @@ def picture(matters: Sequence[Matter], begin: datetime, end: datetime) -> str:
 
 def _rows(acting: Sequence[Matter]) -> list[Row]:
     """Return what happens on each node and run, first where something differs: that is what is looked for."""
-    rows: dict[str, list[Matter]] = {}
+    rows: dict[tuple[str, str], list[Matter]] = {}
     for matter in acting:
-        deed = matter.either
-        rows.setdefault(f"{deed.node} · {deed.job}" if deed.job else deed.node, []).append(matter)
+        rows.setdefault((matter.either.node, matter.either.job), []).append(matter)
     return sorted(rows.items(), key=lambda row: all(each.difference is Difference.SAME for each in row[1]))
 
 
@@ -91,7 +92,7 @@ def _legend(acting: Sequence[Matter], left_out: int) -> Iterator[str]:
 
 def _axis(axis: TimeAxis, height: int, period: tuple[datetime, datetime]) -> Iterator[str]:
     part = "" if (axis.begin, axis.end) == period else ", the part in which somebody acts"
-    yield f'<text x="8" y="{TOP - 26}" fill="#555">node · run</text>'
+    yield f'<text x="8" y="{TOP - 26}" fill="#555">node, and its run below</text>'
     yield f'<text x="8" y="{TOP - 10}" fill="#555">time (UTC){part}</text>'
     for mark in axis.marks():
         yield f'<line x1="{mark.x}" y1="{TOP - 4}" x2="{mark.x}" y2="{height - BELOW + 4}" stroke="#e2e4e8"/>'
@@ -101,14 +102,22 @@ def _axis(axis: TimeAxis, height: int, period: tuple[datetime, datetime]) -> Ite
 
 
 def _row(at: int, row: Row, axis: TimeAxis) -> Iterator[str]:
-    (name, matters), y = row, TOP + at * ROW
+    (names, matters), y = row, TOP + at * ROW
     middle = y + ROW // 2
-    yield f'<text x="8" y="{middle + 4}">{_text(shortened(name))}<title>{_text(name)}</title></text>'
+    yield from _label([each for each in names if each], middle)
     yield f'<line x1="{LEFT}" y1="{middle}" x2="{RIGHT}" y2="{middle}" stroke="#c9ccd1"/>'
     for matter in matters:
         for deed, top in ((matter.before, middle - BAR - 1), (matter.after, middle + 1)):
             if deed and deed.acts:
                 yield from _bar(deed, top, matter.difference, axis)
+
+
+def _label(names: Sequence[str], middle: int) -> Iterator[str]:
+    """Yield a line for each of *names*: both together are cut where each by itself is not."""
+    y = middle + 4 - (len(names) - 1) * _LOWER // 2
+    for number, name in enumerate(names):
+        whole = f"<title>{_text(' · '.join(names))}</title>"
+        yield f'<text x="8" y="{y + number * _LOWER}">{_text(shortened(name))}{whole}</text>'
 
 
 def _bar(deed: Deed, y: int, difference: Difference, axis: TimeAxis) -> Iterator[str]:

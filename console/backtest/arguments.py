@@ -22,9 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--policies",
         default=RECORDED,
         metavar="DIR",
-        help="what is tried: a folder of policies, in the modes that its files have; `current`: those in force when"
-        " the archive ends, for the whole time;"
+        help="what is tried: a folder of policies (or a file), in the modes that its files have, and no other policy;"
+        " `current`: those in force when the archive ends, for the whole time;"
         " default: as they were in force at each moment",
+    )
+    parser.add_argument(
+        "--overlay",
+        action="store_true",
+        help="of a folder of policies or a file: on top of those in force when the archive ends, as a push would put it"
+        " there",
     )
     parser.add_argument(
         "--mode",

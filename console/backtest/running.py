@@ -5,7 +5,7 @@ Decides what is wrong with the question. It must not replay anything itself.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,9 +15,11 @@ from console.archive.time_scale import time_scale_of
 from console.archive.whereabouts import reader_of
 from console.asked_wrongly import AskedWronglyError
 from console.backtest.arguments import CURRENT, RECORDED
+from console.backtest.hints import A_FOLDER, Tried, hints
 from console.backtest.jobs import jobs_of
 from console.backtest.screen import Shown, document, print_document, print_report
 from console.policy.files import NO_FILES, files_of
+from console.saying import say
 from functions.ports.policies import Head
 from functions.triage.collector import calm_collector
 from policies.contract.errors import BadInputError
@@ -25,13 +27,12 @@ from policies.contract.vocabulary import Orchestrator, PolicyMode
 from policies.loader import load_text
 from policies.model import Policy
 from policies.yaml_text import read_yaml
-from simulator.backtest import Asked, Past, Progress, Report, backtest, read_past
+from simulator.backtest import Asked, Past, Progress, backtest, read_past
 from simulator.checkpoint import KEPT
 from simulator.in_force import Revisions
 from simulator.picture import picture
 
 TOO_MANY = 1
-_A_FOLDER = "have those in force written by `relight policy pull --to DIR`, and ask with --policies DIR --mode active"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,11 +54,12 @@ def run(args: argparse.Namespace) -> int:
         opener=partial(reader_of, args.events, args.region),  # a connection is no matter of two processes
     )
     past = read_past(asked)
-    asked = replace(asked, candidate=_candidate(args.policies, args.mode, past))
+    tried = _tried(args, past)
+    asked = replace(asked, candidate=None if tried is None else tried.heads)
     calm_collector()
     with watched() as progress:
         report = backtest(asked, past, progress)
-    report = replace(report, notes=[*report.notes, *_hints(args, asked, report)])
+    report = replace(report, notes=[*report.notes, *(hints(tried, report) if tried else ()), *_kept(asked)])
     shown = Shown(price=args.gpu_hour_price, every=args.all, most_new_acts=args.most_new_acts)
     if args.json:
         print_document(document(report, shown))
@@ -65,29 +67,28 @@ def run(args: argparse.Namespace) -> int:
         print_report(report, shown)
     if args.plot:  # last: whoever cannot have the picture has the account
         args.plot.write_text(picture(report.matters, report.since, report.until), encoding="utf-8")
+        say(f"relight policy backtest: the picture lies in {args.plot}", sys.stderr)
     return TOO_MANY if args.most_new_acts is not None and report.new_acts > args.most_new_acts else 0
 
 
-def _candidate(which: str, mode: str, past: Past) -> Sequence[Head] | None:
-    if mode and which in {RECORDED, CURRENT}:
-        raise AskedWronglyError("--mode is of a folder of policies.", hint=_A_FOLDER)
-    if which == RECORDED:
-        return None
-    if which == CURRENT:
-        return past.revisions.newest()
-    return heads_of(Path(which), past.revisions, mode)
+def _tried(args: argparse.Namespace, past: Past) -> Tried | None:
+    """Return what is tried; None: the policies as they were in force at each moment."""
+    which: str = args.policies
+    if which in {RECORDED, CURRENT}:
+        for given, option in ((args.mode, "--mode"), (args.overlay, "--overlay")):
+            if given:
+                raise AskedWronglyError(f"{option} is of a folder of policies.", hint=A_FOLDER)
+        return None if which == RECORDED else Tried(which, past.revisions.newest(), from_files=False)
+    heads, in_force = heads_of(Path(which), past.revisions, args.mode), past.revisions.newest()
+    if args.overlay and not in_force:
+        told = f"{args.events} tells of no policy in force that {which} could lie over."
+        raise AskedWronglyError(told, hint="Ask without --overlay.")
+    if args.overlay:
+        heads = [*{head.name: head for head in (*in_force, *heads)}.values()]
+    return Tried(which, heads, in_force, alone=not args.overlay)
 
 
-def _hints(args: argparse.Namespace, asked: Asked, report: Report) -> Iterator[str]:
-    """Yield what whoever asked so may not expect."""
-    heads = asked.candidate or ()
-    if (
-        heads
-        and not any(one.mode is PolicyMode.ACTIVE for one in heads)
-        and not any(d.acts for d in report.after.deeds)
-    ):
-        again = "ask again with --mode active for what they would do" if args.policies != CURRENT else _A_FOLDER
-        yield f"every policy of {args.policies} is in shadow or off, and so none does anything: {again}"
+def _kept(asked: Asked) -> Iterator[str]:
     if asked.resume and not any(asked.resume.rglob(KEPT)):
         yield f"nothing is kept in {asked.resume}: a day is kept once the next begins, and none was over in the period"
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from console.terminal import paragraph, terminal
 from policies.contract.times import format_time
+from policies.contract.vocabulary import RECORDED
 from simulator.backtest import Account, Report
 from simulator.costs import ASSUMPTIONS, NOT_COUNTED, Cost
 from simulator.deeds import Deed, Difference, Matter
@@ -59,7 +60,13 @@ def _told(deed: Deed | None) -> str:
     if deed is None:
         return "no incident"
     acts = " → ".join(act.rung for act in deed.acts) or "nothing"
-    return f"{acts}; {deed.result}"
+    return f"{acts}; {deed.result}{_why_not(deed)}"
+
+
+def _why_not(deed: Deed) -> str:
+    """Return why nobody acts on what is only recorded: its policy's mode, a switch, a person, the hour."""
+    decided, _, why = deed.reason.partition("; ")
+    return f", since {why}" if deed.outcome == RECORDED and why and decided.startswith("decided: ") else ""
 
 
 def _summary(report: Report, shown: Shown) -> Iterator[str]:

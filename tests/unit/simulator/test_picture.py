@@ -55,7 +55,7 @@ def test_where_nobody_acts_it_says_so() -> None:
 
 def test_axes_say_what_they_are_and_the_legend_what_is_what_without_a_colour() -> None:
     told = texts(drawn([Matter(None, deed(1)), Matter(deed(2), None), Matter(deed(3), deed(3))]))
-    assert {"node · run", "time (UTC), the part in which somebody acts"} <= set(told)
+    assert {"node, and its run below", "time (UTC), the part in which somebody acts"} <= set(told)
     assert "+ new: only as it would be (1)" in told
     assert "\N{MINUS SIGN} gone: only as it was (1)" in told
     assert "the same (1)" in told
@@ -101,11 +101,18 @@ def test_what_is_still_open_is_marked() -> None:
     assert "▸+" in texts(drawn([Matter(None, deed(is_open=True))]))
 
 
+def test_node_and_run_of_usual_length_are_both_told_whole() -> None:
+    usual = [("ip-172-31-0-7.ec2.internal", "training/llama-pretrain"), ("ip-10-0-3-17.us-east-2.compute.internal", "")]
+    root = drawn([Matter(None, deed(number, node=node, job=job)) for number, (node, job) in enumerate(usual)])
+    assert {name for names in usual for name in names if name} <= set(texts(root))
+    assert not [text for text in texts(root) if "…" in text]
+
+
 def test_a_long_name_loses_its_middle_and_is_told_whole_to_who_points_at_it() -> None:
-    long = "ip-10-0-3-17.us-east-2.compute.internal"
+    long = "ip-10-0-3-17.us-gov-east-1.compute.internal.example"
     root = drawn([Matter(None, deed(node=long, job="team/llama-pretraining-17"))])
     (name,) = (text for text in texts(root) if text.startswith("ip-10-0-3-17"))
-    assert name.endswith("pretraining-17")
+    assert name.endswith("internal.example")
     assert len(name) == LONGEST_NAME
     assert f"{long} · team/llama-pretraining-17" in [each.text for each in root.iter() if each.tag.endswith("}title")]
     assert [shortened("abcdef", most) for most in (6, 5, 4)] == ["abcdef", "ab…ef", "ab…f"]
