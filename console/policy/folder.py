@@ -2,13 +2,14 @@
 
 `.relight-table.json` beside the files holds, of each policy, the fingerprint that a push wrote there or a pull found.
 It tells an edit that somebody made in the table meanwhile from one that this folder knows of: keep it with the files in
-git. It must not know the table.
+git. Of a file that was pushed in another mode than its own it holds the file's fingerprint too: so a pull knows that
+nobody edited it since. It must not know the table.
 """
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,14 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a folder last saw: policy -> fingerprint. ``source`` is what it calls itself on the items that it pushes."""
+    """What a folder last saw: policy -> fingerprint. ``source`` is what it calls itself on the items that it pushes.
+
+    ``files`` has those of files that did not say the same then.
+    """
 
     source: str
     policies: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,16 +81,26 @@ def seen_by(folder: Path) -> Seen:
     """Return what *folder* last saw; one that never met a table calls itself by its own name."""
     try:
         told = json.loads((folder / SEEN).read_text(encoding="utf-8"))
-        policies = {str(name): str(mark) for name, mark in told["policies"].items()}
-        return Seen(str(told["source"]), policies)
+        policies, files = (
+            {str(name): str(mark) for name, mark in marks.items()}
+            for marks in (told["policies"], told.get("files", {}))
+        )
+        return Seen(str(told["source"]), policies, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Seen(folder.resolve().name, {})
 
 
-def note(folder: Path, source: str, policies: Mapping[str, str]) -> None:
-    """Note in *folder* what it saw by now; a folder that cannot be written is told of."""
-    every = {**seen_by(folder).policies, **policies}
-    text = json.dumps({"source": source, "policies": dict(sorted(every.items()))}, indent=1)
+def note(folder: Path, source: str, policies: Mapping[str, str], files: Mapping[str, str]) -> None:
+    """Note in *folder* what it saw by now: of *policies* in the table, and of their *files*.
+
+    A folder that cannot be written is told of.
+    """
+    before = seen_by(folder)
+    others = {name: mark for name, mark in before.files.items() if name not in policies}
+    differ = {name: mark for name, mark in files.items() if policies.get(name, mark) != mark}
+    every = {"policies": {**before.policies, **policies}, "files": {**others, **differ}}
+    told = {name: dict(sorted(marks.items())) for name, marks in every.items() if marks or name == "policies"}
+    text = json.dumps({"source": source, **told}, indent=1)
     try:
         write_whole(folder / SEEN, f"{text}\n")
     except OSError as error:

@@ -166,7 +166,7 @@ def _who(live: Mapping[str, Any] | None, head: Head | None) -> str:
     if head is None or live is None or head.hash != fingerprint(live):
         return ""
     # Only what a command of ours wrote has its seal.
-    nobody = "somebody who gave no name" if head.edit.mark else "somebody in AWS's console"
+    nobody = "somebody who gave no name" if head.edit.mark else "somebody unknown (AWS's console, or a program)"
     by = nobody if head.edit.by == UNKNOWN else head.edit.by
     reason = f": {head.edit.reason}" if head.edit.reason else ""
     at = f" at {head.edit.accepted_at[:16]}" if head.edit.accepted_at else ""

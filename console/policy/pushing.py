@@ -231,7 +231,8 @@ def _note(wish: Wish, there: Gathered, known: Sequence[Planned]) -> None:
             folders.setdefault(folder, {})[name] = marks[name]
     for folder, policies in folders.items():
         if not _is_shipped(wish, folder):
-            note(folder, _source_of(wish, there, folder), policies)
+            files = {sheet.name: fingerprint(sheet.document) for sheet in there.sheets if sheet.name in policies}
+            note(folder, _source_of(wish, there, folder), policies, files)
 
 
 def _is_judged_good(policies: PolicyEditor, each: Planned) -> bool:

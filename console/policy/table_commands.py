@@ -29,7 +29,7 @@ Add = Callable[..., argparse.ArgumentParser]
 def add_arguments(add: Add, shipped: Path, paths: str) -> None:
     """Declare each by *add*; *shipped* is the folder that comes along, *paths* says what may be named."""
     _add_push(add("push", help="write policies as live items"), shipped, paths)
-    _add_pull(add("pull", help="write what stands in the table as files"))
+    _add_pull(add("pull", help="write what stands in the table as files"), shipped)
     _add_diff(add("diff", help="files against the table, or two revisions"))
     _add_past(add)
     for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
@@ -77,7 +77,8 @@ def _add_rehearsal(action: argparse.ArgumentParser) -> None:
     add_archive(action)
 
 
-def _add_pull(action: argparse.ArgumentParser) -> None:
+def _add_pull(action: argparse.ArgumentParser, shipped: Path) -> None:
+    action.set_defaults(shipped=shipped)
     action.add_argument("names", nargs="*", metavar="NAME", help=f"{_NAME} (default: all)")
     action.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to write to")
     action.add_argument("--force", action="store_true", help="write over files that were edited")
@@ -163,7 +164,7 @@ def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence[
     from console.policy.edits import Editor
 
     if args.action == "pull":
-        return pulling.pull(policies, pulling.Wish(args.names, args.to, args.force), answer)
+        return pulling.pull(policies, pulling.Wish(args.names, args.to, args.force, args.shipped), answer)
     clock = partial(datetime.now, UTC)
     editor = Editor(args.edited_by, clock(), args.reason)
     if args.action == "push":

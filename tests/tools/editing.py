@@ -93,7 +93,7 @@ class Person:
         return status
 
     def pull(self, *names: str, force: bool = False) -> int:
-        return pulling.pull(self.desk.table, pulling.Wish(names, self.folder, force), self.told("pull"))
+        return pulling.pull(self.desk.table, pulling.Wish(names, self.folder, force, SHIPPED), self.told("pull"))
 
     def roll_back(self, name: str = NAME, to: int = 0, reason: str = "") -> int:
         desk = self.desk

@@ -42,7 +42,7 @@ def test_a_push_that_writes_nothing_says_what_keeps_it(tmp_path: Path) -> None:
     kim.write({**DOCUMENT, "settle": "20s"})
     assert kim.push() == 1
     assert (kim.answer.policies[NAME]["doing"], kim.answer.policies[NAME]["written"]) == ("conflict", False)
-    assert "somebody in AWS's console" in kim.answer.policies[NAME]["why"]
+    assert "somebody unknown (AWS's console, or a program)" in kim.answer.policies[NAME]["why"]
     assert "Nothing was written" in kim.answer.left[0]
     kim.write({**DOCUMENT, "settle": "soon"})
     assert kim.push() == 1
