@@ -73,13 +73,14 @@ def run(args: argparse.Namespace) -> int:
 
 def perform(args: argparse.Namespace, parts: "Parts") -> int:
     """Do it with these parts; RelightError when it cannot be done."""
-    from console.incident.finding import Wish, find_all, find_one
+    from console.incident.finding import Wish, find_all, find_one, unheard
     from console.incident.screen import Screen
 
     screen = Screen(as_json=args.json, now=parts.clock())
     if args.verb == "list":
         wish = Wish(args.closed, args.node, args.job, args.cluster, args.days)
-        screen.list(find_all(parts, wish), closed=args.closed)
+        found = find_all(parts, wish)
+        screen.list(found, closed=args.closed, unheard=() if found else unheard(parts, wish))
         return 0
     if args.verb == "show":
         screen.show(find_one(parts, args.id, args.days))

@@ -76,7 +76,8 @@ def perform(args: argparse.Namespace, parts: "Parts") -> int:
         return _maintenance(args, parts, screen)
     node = parts.node(args.node)
     if args.verb == "commands":
-        screen.list(parts.commands.all_of(node))
+        found = parts.commands.all_of(node)
+        screen.list(found, silent="" if found or parts.commands.taken(node, screen.now) else args.node)
         return 0
     return _run(args, parts, screen, node)
 

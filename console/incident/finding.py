@@ -4,7 +4,7 @@ It must not print.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from console.incident.parts import IncidentError, Parts
@@ -36,6 +36,13 @@ def find_all(parts: Parts, wish: Wish) -> Sequence[Incident]:
     found = [each for cluster in clusters for each in _of_cluster(parts, cluster, wish)]
     mine = [each for each in found if _fits(each, wish)]
     return sorted(mine, key=lambda each: each.updated_at, reverse=True)
+
+
+def unheard(parts: Parts, wish: Wish) -> Sequence[str]:
+    """Return the node and the run of *wish* that no incident is about, a closed one neither: they may be mistyped."""
+    alone = (replace(wish, job=""), replace(wish, node=""))
+    named = zip((wish.node, wish.job), alone, strict=True)
+    return [name for name, of in named if name and not find_all(parts, replace(of, closed=True))]
 
 
 def find_one(parts: Parts, wanted: str, days: int) -> Incident:

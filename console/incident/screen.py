@@ -33,13 +33,16 @@ class Screen:
     as_json: bool
     now: datetime
 
-    def list(self, incidents: Sequence[Incident], *, closed: bool) -> None:
-        """Print one line an incident."""
+    def list(self, incidents: Sequence[Incident], *, closed: bool, unheard: Sequence[str] = ()) -> None:
+        """Print one line an incident; of nodes and runs that are *unheard* of there has never been one."""
         if self.as_json:
             self._json({"incidents": [document.line_of(each) for each in incidents]})
             return
         if not incidents:
             say("There is none." if closed else "No incident is open.")
+            for name in unheard:
+                say(f"No incident has ever been about {name!r}, as far as it was looked back (--days). Is it written")
+                say("right? A node is its instance id (i-…) or its name, a run its namespace/name.")
             return
         rows = []
         for each in incidents:

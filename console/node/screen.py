@@ -63,14 +63,16 @@ class Screen:
         if record.status.is_open:
             say(f"It goes on; look again with: relight node commands {record.command.node.rpartition('/')[2]}")
 
-    def list(self, records: Sequence[CommandRecord]) -> None:
-        """Print one line a command, newest first."""
+    def list(self, records: Sequence[CommandRecord], *, silent: str = "") -> None:
+        """Print one line a command, newest first; no agent of the node *silent* says that it takes any."""
         ordered = sorted(records, key=lambda one: one.command.issued_at, reverse=True)
         if self.as_json:
             print(json.dumps({"commands": [told(record) for record in ordered]}, indent=2, sort_keys=True))
             return
         if not ordered:
             say("Nothing was asked of it within a week.")
+            if silent:
+                say(f"No agent of {silent!r} says that it takes commands. Is it written right, and does the agent run?")
             return
         rows = []
         for record in ordered:

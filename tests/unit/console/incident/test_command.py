@@ -62,6 +62,22 @@ def test_open_ones_are_listed_and_closed_ones_on_demand(capsys: pytest.CaptureFi
     assert "node-i-2 (i-2)" in table
 
 
+@pytest.mark.parametrize("words", [["--node", "i-nosuch"], ["--node", "no-such.internal"], ["--job", "train/nosuch"]])
+def test_a_node_or_a_run_that_no_incident_was_about_is_told_as_such(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Desk()
+    desk.break_node("i-1")
+    desk.after(600)
+    assert desk.run("list", *words) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("No incident is open.\n")
+    assert f"No incident has ever been about '{words[1]}'" in told
+    for known in (["--node", "i-1"], ["--node", "node-i-1"], ["--job", "train/llm"]):
+        desk.run("list", *known)
+        assert capsys.readouterr().out == "No incident is open.\n", "it is closed"
+
+
 @pytest.mark.parametrize(
     ("words", "nodes"),
     [

@@ -107,6 +107,13 @@ def test_a_node_that_takes_nothing_or_not_this_is_not_asked() -> None:
         Desk(Operation.COLLECT_EVIDENCE).run("run", "i-0a", "reset_gpu", "--yes")
 
 
+def test_a_node_that_nobody_knows_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Desk(*Operation).run("commands", "i-0nosuch") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Nothing was asked of it within a week.\n")
+    assert "No agent of 'i-0nosuch' says that it takes commands. Is it written right" in told
+
+
 def test_commands_are_listed_newest_first(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     desk = Desk(*Operation, agent=does(CommandStatus.DONE, reason="well"))
