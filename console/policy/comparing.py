@@ -15,7 +15,7 @@ from console.policy.complaining import complain
 from console.policy.diffing import Change, changes
 from console.policy.edits import SOURCE, pushed_of
 from console.policy.files import files_of
-from console.policy.folder import sheets_of
+from console.policy.folder import seen_by, sheets_of
 from console.policy.modes import named, standing
 from console.policy.past import document_of, in_force_of
 from console.policy.planning import fields_of
@@ -26,6 +26,7 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
 
 SAME, DIFFERS = 0, 1
+_MOST_FOREIGN = 5  # lines of policies that a folder has nothing to do with; of more it tells how many
 _RANGE = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 
 
@@ -33,7 +34,7 @@ _RANGE = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 class Difference:
     """One policy: ``what`` (``same``, ``changed``, ``only in the files``, ``only in the table``) and its changes.
 
-    ``stops``: it is active, and would not be by what its file says.
+    ``stops``: it is active, and would not be by what its file says. ``foreign``: the folders never pushed it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Difference:
     changes: Sequence[Change] = ()
     note: str = ""
     stops: bool = False
+    foreign: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return it for machines."""
@@ -61,11 +63,18 @@ def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as
         told |= {"differences": [each.document() for each in different], "would_stop": stopped}
         print(json.dumps(told, ensure_ascii=False, indent=1, default=str))
     else:
+        foreign = [each for each in different if each.foreign]
+        others = foreign if len(foreign) > _MOST_FOREIGN else []
         for each in different:
+            if each in others:
+                continue
             say(f"{each.what:<18} {each.name}{f' ({each.note})' if each.note else ''}")
             for change in each.changes:
                 for line in change.lines():
                     say(f"    {line}")
+        if others:
+            say(f"only in the table  {len(others)} that were not pushed from here: {named([e.name for e in others])}")
+            say("                   (`--json` names each; `relight policy list` too)")
         say(f"{len(found) - len(different)} the same, {len(different)} not.")
         if stopped:
             say(f"{len(stopped)} would stop acting by what the files say: {named(stopped)}.")
@@ -92,7 +101,7 @@ def _of_files(policies: PolicyEditor, paths: Sequence[Path]) -> list[Difference]
         raise AskedWronglyError("not every file is a policy of its own: relight policy lint says why.")
     found = [_of_sheet(policies, name, sheet.document) for name, sheet in sorted(sheets.items())]
     if all(path.is_dir() for path in paths):
-        found += _only_there(policies, set(sheets))
+        found += _only_there(policies, set(sheets), {seen_by(path).source for path in paths})
     return found
 
 
@@ -117,14 +126,15 @@ def _is_refused(live: Mapping[str, Any]) -> bool:
     )
 
 
-def _only_there(policies: PolicyEditor, there: set[str]) -> list[Difference]:
+def _only_there(policies: PolicyEditor, there: set[str], sources: set[str]) -> list[Difference]:
     """Return what only the table has; what is off there is no difference to a folder that does not have it."""
     found = []
     for name in sorted(set(policies.names()) - there - {EVERYTHING}):
         live = policies.live(name)
         if live is not None and live.get("mode") != PolicyMode.OFF:
             source = pushed_of(live).get(SOURCE)
-            found.append(Difference(name, "only in the table", note=f"pushed from {source}" if source else ""))
+            note = f"pushed from {source}" if source else ""
+            found.append(Difference(name, "only in the table", note=note, foreign=source not in sources))
     return found
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 MISSING = "\0missing"
 _SHORT = 60
@@ -24,11 +24,14 @@ class Change:
         return {"path": self.path, **{side: value for side, value in sides.items() if value != MISSING}}
 
     def lines(self) -> Iterator[str]:
-        """Yield it for people: one line where both are short."""
-        if self.before == MISSING:
-            yield f"+ {self.path}: {told(self.after)}"
-        elif self.after == MISSING:
-            yield f"- {self.path}: {told(self.before)}"
+        """Yield it for people: one line where both are short; of a whole example a line for each of its fields."""
+        if MISSING in (self.before, self.after):
+            sign, (value,) = ("+", [self.after]) if self.before == MISSING else ("-", [self.before])
+            if len(told(value)) <= _SHORT or not isinstance(value, Mapping):
+                yield f"{sign} {self.path}: {told(value)}"
+                return
+            yield f"{sign} {self.path}:"
+            yield from (f"    {sign} {line}" for line in _parts(value))
         elif len(told(self.before)) + len(told(self.after)) <= _SHORT:
             yield f"~ {self.path}: {told(self.before)} → {told(self.after)}"
         else:
@@ -54,8 +57,37 @@ def _of(before: object, after: object, path: str) -> Iterator[Change]:
         yield from _of_maps(before, after, path)
     elif _are_stories(before) and _are_stories(after):
         yield from _of_maps(_by_name(before), _by_name(after), path)
+    elif _are_maps(before) and _are_maps(after):
+        yield from _of_lists(before, after, path)
     else:
         yield Change(path, before, after)
+
+
+def _of_lists(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[Change]:
+    """Yield what became of the events of an example, each by its place in what is longer; what both share is left out.
+
+    One that was put in or taken out between others is told as that, not as a change of all behind it.
+    """
+    most = min(len(before), len(after))
+    first = next((at for at in range(most) if before[at] != after[at]), most)
+    last = next((at for at in range(most - first) if before[-1 - at] != after[-1 - at]), most - first)
+    old, new = before[first : len(before) - last], after[first : len(after) - last]
+    for at in range(max(len(old), len(new))):
+        was, is_now = (side[at] if at < len(side) else MISSING for side in (old, new))
+        yield from _of(was, is_now, f"{path}.{first + at}")
+
+
+def _are_maps(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
+
+
+def _parts(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of *value*, and of a list each of its mappings, in a line each."""
+    for key, inner in value.items():
+        if _are_maps(inner) and inner:
+            yield from (f"{key}.{at}: {told(one)}" for at, one in enumerate(inner))
+        else:
+            yield f"{key}: {told(inner)}"
 
 
 def _are_stories(value: object) -> bool:

@@ -238,6 +238,25 @@ def test_what_is_off_in_the_table_and_not_in_the_folder_is_no_drift(desk: Desk, 
     assert compare(desk.table, [str(kim.folder)], "", as_json=False) == 0
 
 
+def test_of_many_that_others_pushed_a_diff_tells_how_many_and_of_ones_own_each(
+    desk: Desk, kim: Person, capsys: Shown
+) -> None:
+    assert kim.pull() == 0
+    kim.write(OTHER)
+    assert kim.push() == 0
+    (kim.folder / f"{OTHER['name']}.yaml").unlink()
+    theirs = [{**OTHER, "name": f"theirs-{number}"} for number in range(6)]
+    Person(desk, kim.folder.parent / "ann", *theirs).push()
+    capsys.readouterr()
+    assert compare(desk.table, [str(kim.folder)], "", as_json=False) == 1
+    told = capsys.readouterr().out
+    assert f"only in the table  {OTHER['name']} (pushed from kim)\n" in told
+    assert "only in the table  6 that were not pushed from here: theirs-0, theirs-1, theirs-2 and 3 more\n" in told
+    assert told.endswith("\n1 the same, 7 not.\n")
+    compare(desk.table, [str(kim.folder)], "", as_json=True)
+    assert len(json.loads(capsys.readouterr().out)["differences"]) == 7
+
+
 def test_a_file_that_is_no_policy_is_not_called_the_same(desk: Desk, kim: Person, capsys: Shown) -> None:
     assert kim.pull() == 0
     (kim.folder / "junk.yaml").write_text("{")
