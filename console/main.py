@@ -37,6 +37,7 @@ EXAMPLES = """\
 examples:
   relight demo                                 a GPU falls off the bus on the embedded AWS, and the run goes on
   relight demo --report demo.json              the same, written down
+  relight demo --hold                          the same, and its world stays open to practise on
   relight agent run                            watch this node and report its faults
   relight agent parse --text kernel.log        what the agent would make of these lines
   relight incident list                        what is being done, and what waits for you

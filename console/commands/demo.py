@@ -9,9 +9,10 @@ import argparse
 import os
 from pathlib import Path
 
-from console.values import seconds_from, writable
+from console.values import seconds_from, whole_number, writable
 
 _LEAST_SECONDS = 30.0
+_HOLD_MINUTES, _MOST_MINUTES = 60, 480  # what is held keeps every event in memory: a working day at most
 
 
 # Of local/demo/faults.py, which is loaded only when the demo runs; a test holds the two together.
@@ -37,6 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="tell the story as JSON lines (for programs)")
     parser.add_argument(
         "--keep", action="store_true", help="keep logs and data when all went well (else: only when not)"
+    )
+    parser.add_argument(
+        "--hold",
+        action="store_true",
+        help="when all went well, keep its world open to practise on with every other command, until Ctrl-C",
+    )
+    parser.add_argument(
+        "--hold-for",
+        type=whole_number(1, _MOST_MINUTES),
+        metavar="MINUTES",
+        help=f"the same, and for how long at most (default {_HOLD_MINUTES}, up to {_MOST_MINUTES})",
     )
     parser.add_argument(
         "--deadline",
@@ -68,4 +80,5 @@ def run(args: argparse.Namespace) -> int:
         deadline_seconds=args.deadline,
         fault=args.fault,
         archive=args.archive,
+        hold_minutes=args.hold_for or (_HOLD_MINUTES if args.hold else None),
     )

@@ -196,6 +196,10 @@ class EmbeddedAws:
         arguments = {"service": service, "operation": operation, "times": times, "principal": principal}
         self.control("add_fault", **arguments, containing=containing, **how)
 
+    def is_running(self) -> bool:
+        """Whether the server process lives."""
+        return self._process.poll() is None
+
     def close(self) -> None:
         """Stop the server and its workers. Calling it twice is fine."""
         self._clients.close()

@@ -231,6 +231,20 @@ class LocalCluster:
         self.faults.append(fault)
         return fault
 
+    def break_another(self, xid: int) -> Fault | None:
+        """Let a GPU of the first node that is well fail with this Xid; None when no node is."""
+        well = (place for place, one in enumerate(self.room) if one.is_on and not one.broken_gpus)
+        place = next(well, None)
+        return None if place is None else self.break_gpu(place, xid=xid)
+
+    def is_running(self) -> bool:
+        """Whether the embedded AWS lives."""
+        return self.aws.is_running()
+
+    def environment(self) -> dict[str, str]:
+        """The environment in which `relight` speaks to this world, and to no other."""
+        return {**self.aws.environment(), "POLICIES_TABLE": self.outputs["PoliciesTable"]}
+
     def incidents(self) -> list[Incident]:
         """Every incident, oldest first."""
         return read_incidents(self.aws, self.outputs["IncidentsTable"])

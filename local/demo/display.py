@@ -4,6 +4,7 @@ It must not know where the facts come from.
 """
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -11,9 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from local.demo.holding import Held
 from local.demo.report import STAGES, Report, StageReached
 from local.fleet.fleet import Fault
 from policies.contract.times import format_time
+
+_OFF_THE_BUS = 79
 
 
 class Teller(Protocol):
@@ -34,6 +38,9 @@ class Teller(Protocol):
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         """It did not."""
 
+    def held(self, held: Held) -> None:
+        """The world stays open."""
+
     def close(self) -> None:
         """Leave the terminal as it was."""
 
@@ -42,7 +49,8 @@ def broken(fault: Fault) -> str:
     """What was done to which node."""
     if fault.what:
         return f"{fault.node} ({fault.instance_id}): {fault.what}"
-    return f"GPU {fault.gpu} of {fault.node} ({fault.instance_id}) fell off the bus: Xid {fault.xid}"
+    how = "fell off the bus" if fault.xid == _OFF_THE_BUS else "failed"
+    return f"GPU {fault.gpu} of {fault.node} ({fault.instance_id}) {how}: Xid {fault.xid}"
 
 
 def summary(report: Report, seconds: float) -> list[tuple[str, str]]:
@@ -69,6 +77,27 @@ def failure_lines(problems: Sequence[str], logs: Path) -> list[str]:
         f"The logs lie in {logs} (aws/server.log, aws/logs/, nodes/*/agent.log).",
         "Next: where time was short, `relight demo --deadline 600`.",
         "Else read the log of the function whose stage is the first one missing, then run `relight demo` again.",
+    ]
+
+
+def held_lines(held: Held) -> list[str]:
+    """How a person practises on a world that stays open."""
+    file = shlex.quote(str(held.break_file))
+    return [
+        f"The world stays open for {held.minutes} minutes, with its nodes, agents and run; Ctrl-C ends it. It is on",
+        "the loopback of this machine: nothing done there reaches an account. In another terminal, for it alone:",
+        f"    {held.source}",
+        "Worth trying there:",
+        "    relight policy list                             # what is in force",
+        "    relight incident list --closed                  # what has just happened; then: relight incident show ID",
+        "    relight policy pull --to practice               # to edit: `approval: true` lets a policy ask first",
+        "    relight policy push practice --reason practice",
+        "    relight policy history NAME                     # who, when, why; back with: relight policy rollback NAME",
+        f"    echo 79 > {file}    # another GPU fails, with this Xid; then: relight incident list",
+        "    relight incident deny ID --reason practice      # of one that asks first; or: relight incident approve ID",
+        "    relight policy set-mode NAME shadow             # what would it do? Break something, then:",
+        "    relight policy report",
+        "    relight policy stop --reason practice           # the off switch; back with: relight policy start",
     ]
 
 
@@ -99,6 +128,15 @@ class JsonTeller:
 
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         self._say(type="failed", problems=list(problems), logs=str(logs))
+
+    def held(self, held: Held) -> None:
+        self._say(
+            type="held",
+            env_file=str(held.env_file),
+            source=held.source,
+            break_file=str(held.break_file),
+            minutes=held.minutes,
+        )
 
     def close(self) -> None:
         """Nothing is held."""
@@ -134,6 +172,10 @@ class PlainTeller:
 
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         self._out.write("\n" + "\n".join(failure_lines(problems, logs)) + "\n")
+
+    def held(self, held: Held) -> None:
+        self._out.write("\n" + "\n".join(held_lines(held)) + "\n")
+        self._out.flush()
 
     def close(self) -> None:
         """Nothing is held."""

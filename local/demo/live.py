@@ -14,7 +14,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from local.demo.display import broken, failure_lines, summary
+from local.demo.display import broken, failure_lines, held_lines, summary
+from local.demo.holding import Held
 from local.demo.report import Report, StageReached
 from local.fleet.fleet import Fault
 
@@ -59,6 +60,10 @@ class LiveTeller:
     def failed(self, problems: Sequence[str], logs: Path) -> None:
         self.close()
         self._console.print(Panel(Text("\n".join(failure_lines(problems, logs))), style="red"))
+
+    def held(self, held: Held) -> None:
+        self.close()
+        self._console.print(Text("\n".join(held_lines(held))), soft_wrap=True)  # a line that is copied is not broken
 
     def close(self) -> None:
         if not self._is_over:

@@ -21,21 +21,24 @@ from local.demo.display import Teller, teller
 from local.demo.ending import ended_once
 from local.demo.errors import DemoError, TookTooLongError
 from local.demo.faults import Story
+from local.demo.holding import World, hold
 from local.demo.report import Report, what_is_missing
 from local.fleet.agents import AgentParentError
 from policies.contract.errors import RelightError
 from policies.coordination.incident import Incident
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
+_ENDED = {DONE: "done", INTERRUPTED: "interrupted, every process is ended"}
 _GATHERING_SECONDS = 20.0  # kept back for the report, which tells more than a deadline does
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is written besides the story: the report as JSON, the archive as a folder."""
+    """What comes besides the story: the report as JSON, the archive as a folder, the world held open afterwards."""
 
     report: Path | None = None
     archive: Path | None = None
+    hold_minutes: int | None = None
 
 
 def run_demo(
@@ -46,8 +49,13 @@ def run_demo(
     deadline_seconds: float,
     fault: str = faults.DEFAULT,
     archive: Path | None = None,
+    hold_minutes: int | None = None,
 ) -> int:
-    """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C, SIGTERM or a hang-up."""
+    """Returns 0 when everything happened, 1 when something is missing, 130 after Ctrl-C, SIGTERM or a hang-up.
+
+    Of a world that is held open after a story that went well, each of these is an end as good as that of its time.
+    """
+    wanted = Outputs(report, archive, hold_minutes)
     one = faults.STORIES[fault]
     told = teller(sys.stdout, as_json=as_json, stages=one.expected.stages)
     status = FAILED
@@ -56,7 +64,7 @@ def run_demo(
         clues = Clues(data_dir)
         try:
             with _deadline(deadline_seconds):
-                status = _tell(told, one, clues, data_dir, Outputs(report, archive), deadline_seconds)
+                status = _tell(told, one, clues, data_dir, wanted, deadline_seconds)
         except KeyboardInterrupt:
             status = INTERRUPTED
         except (DemoError, EmbeddedAwsError, AgentParentError, RelightError) as error:
@@ -68,25 +76,27 @@ def run_demo(
             again = f"relight policy backtest --events {archive}"
             sys.stderr.write(f"relight demo: its archive lies in {archive}; tell it again: {again}\n")
         if status != FAILED:
-            _leave(data_dir, keep=keep, interrupted=status == INTERRUPTED)
+            is_told = status == INTERRUPTED or hold_minutes is not None
+            _leave(data_dir, keep=keep, ended=_ENDED[status], is_told=is_told)
     return status
 
 
-def _leave(data_dir: Path, *, keep: bool, interrupted: bool) -> None:
+def _leave(data_dir: Path, *, keep: bool, ended: str, is_told: bool) -> None:
     """Remove the data or say where it lies; on standard error, for the story may be JSON."""
-    ended = "interrupted, every process is ended" if interrupted else "done"
     if keep:
         sys.stderr.write(f"relight demo: {ended}; logs and data lie in {data_dir}\n")
         return
     shutil.rmtree(data_dir, ignore_errors=True)
-    if interrupted:
+    if is_told:
         sys.stderr.write(f"relight demo: {ended}, nothing is left behind.\n")
 
 
 def _tell(told: Teller, one: Story, clues: Clues, data_dir: Path, outputs: Outputs, seconds: float) -> int:
     start = time.monotonic()
     patience = one.hang_after_seconds
-    with LocalCluster(data_dir, hang_after_seconds=patience, on_phase=told.phase, on_end=clues.take) as cluster:
+    with contextlib.ExitStack() as world:
+        made = LocalCluster(data_dir, hang_after_seconds=patience, on_phase=told.phase, on_end=clues.take)
+        cluster = world.enter_context(made)
         told.phase("training until there are two checkpoints to go back to")
         fault = one.break_(cluster)
         told.broke(fault)
@@ -96,14 +106,25 @@ def _tell(told: Teller, one: Story, clues: Clues, data_dir: Path, outputs: Outpu
         if outputs.archive is not None:
             told.phase("waiting until the archive holds all of it")
             keep_archive(cluster, outputs.archive)
-    if outputs.report is not None:
-        _write(outputs.report, report)
-    problems = what_is_missing(report, truth, one.expected)
-    if problems:
-        told.failed([*_how_it_stands(incident, left), *problems, *clues.found()], data_dir)
-        return FAILED
-    told.end(report, time.monotonic() - start)
+        if outputs.hold_minutes is None:
+            world.close()
+        if outputs.report is not None:
+            _write(outputs.report, report)
+        problems = what_is_missing(report, truth, one.expected)
+        if problems:
+            told.failed([*_how_it_stands(incident, left), *problems, *clues.found()], data_dir)
+            return FAILED
+        told.end(report, time.monotonic() - start)
+        if outputs.hold_minutes is not None:
+            _hold(told, cluster, outputs.hold_minutes)
     return DONE
+
+
+def _hold(told: Teller, world: World, minutes: int) -> None:
+    """Let a person practise on *world* until its time is over or they end it."""
+    signal.setitimer(signal.ITIMER_REAL, 0)  # the deadline was the story's
+    with contextlib.suppress(KeyboardInterrupt):
+        hold(world, minutes, Path(sys.executable).parent, told.held, told.broke)
 
 
 def _write(path: Path, report: Report) -> None:

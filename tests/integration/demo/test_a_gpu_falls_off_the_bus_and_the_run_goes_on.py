@@ -1,6 +1,11 @@
-"""The demo as a newcomer runs it, without a terminal: the whole story, told twice, as lines and as a report."""
+"""The demo as a newcomer runs it, without a terminal: the whole story, told twice, as lines and as a report.
+
+Its world is held open afterwards, another terminal speaks to it, and SIGTERM ends it.
+"""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,9 +17,15 @@ import pytest
 
 from local.demo.report import STAGES
 from local.fleet.nodes import GPUS_PER_NODE
+from tests.tools.sessions import processes_of
+from tests.tools.sources import eventually
 
 ROOT = Path(__file__).parents[3]
 RELIGHT = [sys.executable, "-m", "console.main"]
+# What a terminal may know of AWS: an address for one service, which counts before that of all, and a profile.
+ELSEWHERE = {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9", "AWS_PROFILE": "prod", "POLICIES_TABLE": "prod"}
+PRACTICE = "set -eu; {source}; relight policy list --json; relight incident list --closed --json; echo 94 > {file}"
+ENDED = "relight demo: done, nothing is left behind."
 HINT = "relight demo: its archive lies in {0}; tell it again: relight policy backtest --events {0}"
 
 
@@ -25,6 +36,9 @@ class Told:
     report: dict[str, Any]
     errors: str
     archive: Path
+    practice: list[dict[str, Any]]  # what the other terminal was answered, then what was told of the GPU that it broke
+    session: int
+    left: list[Path]  # in the folder for temporary files
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["type"] == kind]
@@ -34,17 +48,63 @@ class Told:
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("demo")
     report, archive = folder / "demo.json", folder / "archive"
+    temporary = folder / "tmp"
+    temporary.mkdir()
     command = [*RELIGHT, "demo", "--json", "--report", str(report), "--archive", str(archive), "--deadline", "500"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    lines = [json.loads(line) for line in run.stdout.splitlines()]
-    assert report.exists(), run.stdout + run.stderr
-    return Told(run.returncode, lines, json.loads(report.read_text()), run.stderr, archive)
+    demo = subprocess.Popen(
+        [*command, "--hold-for", "10"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    with demo:
+        assert demo.stdout is not None
+        lines: list[dict[str, Any]] = []
+        practice: list[dict[str, Any]] = []
+        for line in demo.stdout:
+            lines.append(json.loads(line))
+            if lines[-1]["type"] == "held":
+                practice = [*practise(lines[-1]), json.loads(demo.stdout.readline())]
+                demo.send_signal(signal.SIGTERM)
+        _, errors = demo.communicate(timeout=120)
+    assert report.exists(), f"{lines} {errors}"
+    left = list(temporary.iterdir())
+    return Told(demo.returncode, lines, json.loads(report.read_text()), errors, archive, practice, demo.pid, left)
+
+
+def practise(held: dict[str, Any]) -> list[dict[str, Any]]:
+    """Speak to the world as another terminal does, and break a GPU of it."""
+    script = PRACTICE.format(source=held["source"], file=held["break_file"])
+    environment = {**os.environ, **ELSEWHERE}
+    run = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment, timeout=300, check=True)
+    answers, text, decoder = [], run.stdout.strip(), json.JSONDecoder()
+    while text:
+        answer, end = decoder.raw_decode(text)
+        answers.append(answer)
+        text = text[end:].strip()
+    return answers
 
 
 def test_the_demo_succeeds(told: Told) -> None:
     assert told.of("failed") == []
     assert told.status == 0
-    assert told.errors.splitlines() == [HINT.format(told.archive)]
+    assert told.errors.splitlines() == [HINT.format(told.archive), ENDED]
+
+
+def test_another_terminal_speaks_to_the_world_that_is_held_open_and_to_no_other(told: Told) -> None:
+    policies, incidents, broken = told.practice
+    assert told.report["policy"] in json.dumps(policies)
+    assert told.report["incident_id"] in json.dumps(incidents)
+    assert (broken["type"], broken["xid"]) == ("fault", 94)
+    assert [held["minutes"] for held in told.of("held")] == [10]
+
+
+def test_a_world_that_was_held_open_leaves_no_process_and_no_file(told: Told) -> None:
+    eventually(lambda: processes_of(told.session) == [])  # what was killed may take a moment to be gone
+    assert told.left == []
 
 
 def test_every_stage_is_told_once_and_in_order(told: Told) -> None:

@@ -10,26 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.sessions import processes_of
 from tests.tools.sources import eventually
 
 ROOT = Path(__file__).parents[3]
 INTERRUPTED = 130
-
-
-def processes_of(session: int) -> list[str]:
-    """What still runs in this session, without zombies that nobody has collected yet."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            name, _, rest = (entry / "stat").read_text().rpartition(")")
-            words = rest.split()  # state, parent, group, session
-            if int(words[3]) == session and words[0] != "Z":
-                found.append(name + " " + (entry / "cmdline").read_text().replace("\0", " "))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 @pytest.mark.parametrize("moment", ["starting the embedded AWS", "starting the training job"])

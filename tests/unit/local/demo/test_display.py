@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from local.demo.display import JsonTeller, PlainTeller, Teller, teller
+from local.demo.holding import Held
 from local.demo.live import LiveTeller
 from local.demo.report import STAGES, Report, StageReached
 from local.fleet.fleet import Fault
@@ -121,6 +122,32 @@ def test_a_failure_says_what_is_missing_where_the_logs_are_and_what_next(kind: t
     assert "nobody was alerted" in text
     assert "logs-here" in text
     assert "Next:" in text
+
+
+HELD = Held(Path("/tmp/a b/" + "long/" * 30 + "env"), Path("/tmp/a b/break"), 60)
+
+
+@pytest.mark.parametrize("kind", [PlainTeller, lambda out: LiveTeller(out, STAGES)])
+def test_a_world_that_is_held_open_is_told_with_lines_that_can_be_copied(
+    kind: type[PlainTeller], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = io.StringIO()
+    told = kind(out)
+    told.held(HELD)
+    told.close()
+    lines = out.getvalue().splitlines()
+    assert f"    {HELD.source}" in lines
+    assert any(line.startswith("    echo 79 > '/tmp/a b/break' ") for line in lines)
+    assert any("for 60 minutes" in line for line in lines)
+
+
+def test_a_program_learns_where_the_file_lies() -> None:
+    out = io.StringIO()
+    JsonTeller(out).held(HELD)
+    line = json.loads(out.getvalue())
+    assert (line["type"], line["env_file"], line["minutes"]) == ("held", str(HELD.env_file), 60)
+    assert line["source"] == f". '{HELD.env_file}'"
 
 
 def test_without_a_terminal_there_are_plain_lines_or_json() -> None:

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from console import main as console
 from local.demo import main as demo
+from local.demo.display import Teller
+from local.demo.holding import World
 
 
 @pytest.fixture
@@ -128,6 +131,46 @@ def test_a_demo_that_went_well_adds_no_word(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_world_that_is_held_open_ends_well_by_its_time_or_from_outside_and_its_deadline_is_over(
+    number: signal.Signals | None, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = []
+
+    def hold(*given: object) -> None:
+        held.append((given[1], signal.getitimer(signal.ITIMER_REAL)[0]))
+        if number is not None:
+            signal.raise_signal(number)
+
+    def tell(told: Teller, *_: object) -> int:
+        demo._hold(told, cast("World", None), 7)
+        return demo.DONE
+
+    monkeypatch.setattr(demo, "hold", hold)
+    monkeypatch.setattr(demo, "_tell", tell)
+    assert demo.run_demo(report=None, as_json=True, keep=False, deadline_seconds=30, hold_minutes=7) == 0
+    assert held == [(7, 0.0)]
+    assert capsys.readouterr().err == "relight demo: done, nothing is left behind.\n"
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes"), [([], None), (["--hold"], 60), (["--hold-for", "5"], 5), (["--hold", "--hold-for", "5"], 5)]
+)
+def test_a_world_is_held_open_only_when_asked_and_never_without_an_end(
+    words: list[str], minutes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, object] = {}
+
+    def run_demo(**given: object) -> int:
+        asked.update(given)
+        return 0
+
+    monkeypatch.setattr(demo, "run_demo", run_demo)
+    assert console.main(["demo", *words]) == 0
+    assert asked["hold_minutes"] == minutes
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -139,6 +182,8 @@ def test_a_demo_that_went_well_adds_no_word(
         (["--deadline", "0"], "no number of seconds from 30 to 86400"),
         (["--deadline", "soon"], "no number of seconds from 30 to 86400"),
         (["--deadline", "inf"], "no number of seconds from 30 to 86400"),
+        (["--hold-for", "0"], "no whole number from 1 to 480"),
+        (["--hold-for", "inf"], "no whole number from 1 to 480"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_started(
