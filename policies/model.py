@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from policies.contract.base import Model
+from policies.contract.base import LARGEST_NUMBER, Model
 from policies.contract.decisions import Limit, PolicyPlan
 from policies.contract.events import Component, JobRef, Scalar
 from policies.contract.restraints import Hours, Pace, Trust
@@ -154,7 +154,7 @@ class ExampleEvent(_Document):
     node: Annotated[str, StringConstraints(min_length=1, max_length=64)] = "node-1"
     rack: Annotated[str, StringConstraints(max_length=64)] = ""
     after: Offset = 0.0
-    count: Annotated[int, Field(ge=1, strict=True)] = 1
+    count: Annotated[int, Field(ge=1, le=LARGEST_NUMBER, strict=True)] = 1
     severity: Severity = Severity.ERROR
     component: Component | None = None
     job: JobRef | None = None

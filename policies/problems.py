@@ -3,15 +3,17 @@
 It must not know whether the policy came from a file or from the table.
 """
 
+import re
 from dataclasses import dataclass
 
+_AT = re.compile(r"\.(\d{1,6})(?=\.|$)")
 REASON_LIMIT = 300
 PATH_LIMIT = 120
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend. ``path`` is dotted (``count.within``); empty means the whole document."""
+    """One thing to mend. ``path`` is dotted (``count.within``, ``do.0``); empty means the whole document."""
 
     path: str
     reason: str
@@ -23,8 +25,13 @@ class Problem:
         return cls(_short(path, PATH_LIMIT), _short(reason, REASON_LIMIT), _short(hint, REASON_LIMIT))
 
     def __str__(self) -> str:
-        """Return one line: path, reason, hint."""
-        return f"{self.path or 'document'}: {self.reason} {self.hint}".strip()
+        """Return one line: place, reason, hint."""
+        return f"{place_of(self.path) or 'document'}: {self.reason} {self.hint}".strip()
+
+
+def place_of(path: str) -> str:
+    """Return *path* for people, who count what stands in a list from 1: ``do.0`` is ``do #1``."""
+    return _AT.sub(lambda found: f" #{int(found[1]) + 1}", path)
 
 
 def short_name(name: str) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from policies.model import Policy, written_names
 from policies.problems import Problem
+from policies.refused_words import place_of, words_of
 from policies.similar import similar
 
 MOST_PROBLEMS = 10
@@ -25,7 +26,8 @@ def told(details: Sequence[ErrorDetails]) -> list[Problem]:
     """Return what the model refused, in the order in which it is best mended."""
     wrong = [detail["loc"] for detail in details]
     meant = [detail for detail in details if not _follows(detail, wrong)]
-    return [_problem(detail) for detail in sorted(meant, key=lambda detail: detail["loc"][:1] == (_EXAMPLES,))]
+    found = (_problem(detail) for detail in sorted(meant, key=lambda detail: detail["loc"][:1] == (_EXAMPLES,)))
+    return list(dict.fromkeys(found))
 
 
 def bounded(problems: list[Problem], most: int) -> list[Problem]:
@@ -41,7 +43,7 @@ def _follows(detail: ErrorDetails, wrong: Sequence[tuple[int | str, ...]]) -> bo
 
 
 def _problem(detail: ErrorDetails) -> Problem:
-    path = ".".join(str(part) for part in detail["loc"])
+    path = ".".join(str(part) for part in place_of(detail))
     last = str(detail["loc"][-1])[:64] if detail["loc"] else ""
     if detail["type"] == "missing":
         return Problem.of(path, "is missing.", f"Add `{last}: ...`.")
@@ -61,7 +63,7 @@ def _problem(detail: ErrorDetails) -> Problem:
         one = detail["input"]
         hint = f"Write {last}: [{one}]." if isinstance(one, str | int | float) else "Write `[one, another]`."
         return Problem.of(path, "is a list.", hint)
-    return Problem.of(path, f"{detail['msg'].removeprefix('Value error, ')}.", _HINTS.get(str(detail["loc"][-1:]), ""))
+    return Problem.of(path, f"{words_of(detail)}.", _HINTS.get(str(detail["loc"][-1:]), ""))
 
 
 def _model_at(loc: tuple[int | str, ...]) -> type[BaseModel]:

@@ -18,10 +18,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.naming import add_reason, add_who
 from console.saying import say
 from console.stack_commands import agrees, common_options, told
 from console.values import seconds, span
-from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.incident.parts import Parts
@@ -48,19 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verdict = verbs.add_parser("verdict", parents=[common], help="say what it was, once that is known")
     for verb in (show, approve, deny, close, verdict):
         verb.add_argument("id", metavar="ID", help="the incident's id; its first characters do")
-    approve.add_argument("--reason", default="", help="why, for whoever looks later")
-    deny.add_argument("--reason", "--why", required=True, type=_text, help="why not")
+    add_reason(approve, "why, for whoever looks later")
+    add_reason(deny, "why not", required=True, type=_text)
     kept = "for how long it holds, 1m to 7d (4h); 0: not at all, or no more"
     deny.add_argument("--for", dest="ahead", type=span(_LEAST, _MOST), metavar="TIME", help=kept)
-    close.add_argument("--reason", required=True, type=_text, help="what you found and did")
+    add_reason(close, "what you found and did", required=True, type=_text)
     words = ["faulty", "healthy", "missed", "unknown"]
     verdict.add_argument("verdict", choices=words, help="how its hardware was; missed: by --policy; unknown takes back")
     verdict.add_argument("--policy", default="", metavar="NAME", help="which policy ought to have found it")
-    verdict.add_argument("--why", default="", help="how you know, for whoever looks later")
+    add_reason(verdict, "how you know, for whoever looks later")
     for verb in (approve, deny, close):
         verb.add_argument("--yes", action="store_true", help="do not ask")
     for verb in (approve, deny, close, verdict):
-        verb.add_argument("--by", default=whoami(), type=_text, help="who it is (default: you)")
+        add_who(verb, type=_text)
         verb.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for the answer ({_WAIT:g})")
 
 
@@ -144,7 +144,7 @@ def _judge(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> int:
         say(f"relight incident: {told}", file=sys.stderr)
         return _ASKED_WRONGLY
     incident = find_one(parts, args.id, args.days)
-    screen.judged(judge(parts, incident, Judging(args.verdict, args.by, args.why, args.policy, args.wait)))
+    screen.judged(judge(parts, incident, Judging(args.verdict, args.by, args.reason, args.policy, args.wait)))
     return 0
 
 

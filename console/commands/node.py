@@ -18,10 +18,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from console.naming import add_reason, add_who
 from console.saying import say
 from console.stack_commands import DEFAULT_STACK, agrees, told
 from console.values import seconds
-from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.node.parts import Parts
@@ -49,13 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         verb.add_argument("node", metavar="NODE", help=_NODE)
     in_hand.add_argument("node", metavar="NODE", nargs="?", help=f"{_NODE}; none: list them")
     in_hand.add_argument("--for", dest="ahead", default=_HANDS, metavar="TIME", help=f"for how long ({_HANDS})")
-    in_hand.add_argument("--why", default="", help="what you do there, for whoever reads of it")
+    add_reason(in_hand, "what you do there, for whoever reads of it")
     in_hand.add_argument("--end", action="store_true", help="let it go now")
     in_hand.add_argument("--cluster", default="", help="its cluster, if its tag relight:cluster does not say it")
     run_it.add_argument("operation", metavar="OPERATION", choices=_OPERATIONS, help=", ".join(_OPERATIONS))
     run_it.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of it")
     for verb in (run_it, in_hand):
-        verb.add_argument("--by", default=whoami(), help="who it is (default: you)")
+        add_who(verb)
     run_it.add_argument("--yes", action="store_true", help="do not ask")
     run_it.add_argument("--wait", type=seconds, default=_WAIT, metavar="SECONDS", help=f"for its end ({_WAIT:g})")
 
@@ -115,6 +115,6 @@ def _maintenance(args: argparse.Namespace, parts: "Parts", screen: "Screen") -> 
         screen.let_go(let_go(parts, args.node, args.cluster, args.by))
     else:
         now = parts.clock()
-        words = Maintenance(until=until(now, args.ahead), since=now, by=args.by, why=args.why.strip()[:MOST_WHY])
+        words = Maintenance(until=until(now, args.ahead), since=now, by=args.by, why=args.reason.strip()[:MOST_WHY])
         screen.taken(take(parts, args.node, args.cluster, words))
     return 0

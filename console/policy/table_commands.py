@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.backtest.arguments import add_archive
+from console.naming import add_reason, add_who
 from console.policy.answering import Answer, answered
 from console.stack_commands import DEFAULT_STACK, POLICIES_TABLE
 from console.values import days, positive, seconds, whole_number
-from console.whoami import whoami
 
 if TYPE_CHECKING:
     from console.policy.pushing import Gate
@@ -34,8 +34,8 @@ def add_arguments(add: Add, shipped: Path, paths: str) -> None:
     _add_past(add)
     for name, text in (("stop", "nothing acts any more, at once"), ("start", "policies act again as they say")):
         action = add(name, help=text)
-        action.add_argument("--reason", default="", help="why, for whoever is paged")
-        _add_editor(action)
+        add_reason(action, "why, for whoever is paged")
+        add_who(action)
         action.add_argument("--json", action="store_true", help=_DONE)
         _add_table(action)
     setting = add("set-mode", help="one policy's mode; also ends the shadow it put itself in")
@@ -111,16 +111,12 @@ def _add_past(add: Add) -> None:
 
 
 def _add_edit(action: argparse.ArgumentParser, wait: float = 60.0) -> None:
-    action.add_argument("--reason", default="", help="why, for whoever looks later")
+    add_reason(action, "why, for whoever looks later")
     waiting = f"for the guard's verdict ({wait:g})"
     action.add_argument("--wait", type=seconds, default=wait, metavar="SECONDS", help=waiting)
     action.add_argument("--json", action="store_true", help=_DONE)
-    _add_editor(action)
+    add_who(action)
     _add_table(action)
-
-
-def _add_editor(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--edited-by", default=whoami(), help="who it is (default: you)")
 
 
 def _add_table(action: argparse.ArgumentParser) -> None:
@@ -166,7 +162,7 @@ def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence[
     if args.action == "pull":
         return pulling.pull(policies, pulling.Wish(args.names, args.to, args.force, args.shipped), answer)
     clock = partial(datetime.now, UTC)
-    editor = Editor(args.edited_by, clock(), args.reason)
+    editor = Editor(args.by, clock(), args.reason)
     if args.action == "push":
         wish = pushing.Wish(
             paths=args.paths,
@@ -186,6 +182,6 @@ def _edit(args: argparse.Namespace, policies: "DynamoPolicies", gates: Sequence[
         back = rolling_back.Wish(args.name, editor, args.to, args.wait)
         return rolling_back.roll_back(policies, back, answer, clock=clock, pause=time.sleep)
     if args.action == "set-mode":
-        mode = mode_setting.Wish(args.name, args.mode, args.edited_by, args.reason, args.wait)
+        mode = mode_setting.Wish(args.name, args.mode, args.by, args.reason, args.wait)
         return mode_setting.set_mode(policies, mode, answer, clock=clock, pause=time.sleep)
-    return editing.switch(policies, answer, reason=args.reason, edited_by=args.edited_by, now=clock())
+    return editing.switch(policies, answer, reason=args.reason, edited_by=args.by, now=clock())

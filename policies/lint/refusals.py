@@ -48,7 +48,7 @@ _KNOWN: Sequence[tuple[str, re.Pattern[str], re.Pattern[str]]] = tuple(
         ("L202", r"^(when|unless|cancel_when)$", r"(is not known|is not a single value)"),
         ("L201", r"^(when|unless|cancel_when)$", r"^(is no CEL|nothing that CEL knows)"),
         ("L103", r"", r"is not known"),
-        ("L105", r"", r"(greater than|less than|at least|at most|should have|valid integer|valid number)"),
+        ("L105", r"", r"(greater than|less than|at least|at most|is no whole number|is no number)"),
     )
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ def test_for_is_a_field_as_it_is_written() -> None:
     ("changes", "expected"),
     [
         ({"for": "5"}, "for: '5' is not a duration"),
-        ({"for": "1s"}, "for: Input should be greater than or equal to 10."),
+        ({"for": "1s"}, "for: '1s' is less than 10s."),
         ({"dwell": "5m"}, "dwell: is no field of a policy."),
         ({"fr": "5m"}, "Did you mean for?"),
         ({"count": {"at_least": 3}}, "for asks how long one condition holds, so of count only per goes with it."),
