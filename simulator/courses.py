@@ -42,20 +42,30 @@ def matter_of(incident: Incident) -> Matter | None:
 
 
 def matters_in(document: dict[str, Any]) -> Iterator[Matter]:
-    """Yield what may have opened the incident in *document*, which acts or waits to: each finding of its policy.
+    """Yield what may have opened the incident in *document*, which acts or waits to.
 
-    Where several nodes of a run find one thing at once, it is chance whose finding is decided first.
+    It is chance which finding is decided first: of those that several nodes of a run make at once by one policy, and of
+    those of several policies in one message, which stand there in the order of their names.
     """
     found, cluster, generation = document.get("findings"), document.get("cluster"), document.get("generation")
     notes = [note for note in found if isinstance(note, dict)] if isinstance(found, list) else []
     if not (document.get("fence") and notes and isinstance(cluster, str) and isinstance(generation, str)):
         return
-    policy, node = notes[0].get("policy"), document.get("node")
+    leading, node = notes[0].get("policy"), document.get("node")
     here = node.get("instance_id") if isinstance(node, dict) else None  # notes of before do not tell theirs
-    for note in notes:
+    together = 1 + _joined_at_once(document)
+    for number, note in enumerate(notes):
         since, instance = _moment(note.get("first_observed_at")), note.get("node") or here
-        if isinstance(policy, str) and note.get("policy") == policy and since and isinstance(instance, str):
+        policy, is_first = note.get("policy"), number < together
+        if isinstance(policy, str) and (is_first or policy == leading) and since and isinstance(instance, str):
             yield Matter(cluster, generation, policy, instance, since)
+
+
+def _joined_at_once(document: dict[str, Any]) -> int:
+    """Return how many findings joined the incident in *document* in the very decision that opened it."""
+    found, opened = document.get("timeline"), document.get("opened_at")
+    lines = [line for line in found if isinstance(line, dict)] if isinstance(found, list) else []
+    return sum(line.get("stage") == "joined" and line.get("at") == opened for line in lines)
 
 
 def _moment(text: object) -> str:

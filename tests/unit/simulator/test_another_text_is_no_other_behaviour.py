@@ -95,6 +95,16 @@ def took(incident: Incident) -> list[tuple[Rung, float]]:
     return list(zip(incident.done, lasted, strict=True))
 
 
+@pytest.mark.parametrize("why", ["One.", "Two.", "Three.", "Four.", "Five."])
+def test_whichever_of_two_policies_opens_what_both_find_in_one_message_it_goes_as_it_went(why: str) -> None:
+    replaces, _resets = documents()
+    both = [replaces, {**replaces, "name": "also-gone", "do": ["isolate", "reset_gpu"], "priority": -1}]
+    _happened, told = lived(heads(both))
+    before, after = (under(those, told) for those in (both, [{**each, "why": why} for each in both]))
+    assert [(each.generation, took(each)) for each in after] == [(each.generation, took(each)) for each in before]
+    assert {seconds for each in after for _rung, seconds in took(each)} == {37.0}
+
+
 def test_of_another_ladder_the_rungs_before_the_first_difference_go_as_they_went() -> None:
     replaces, resets = documents()
     _happened, told = lived(heads([replaces, resets]))
