@@ -34,9 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--mode",
-        choices=["active", "shadow", "off"],
+        choices=["active", "shadow", "off", "keep"],
         default="",
-        help="of a folder of policies: instead of what its files say, as `push --mode` does",
+        help="of a folder of policies: instead of what its files say, as `push --mode` does (keep: each in the mode"
+        " that it had when the archive ended)",
     )
     parser.add_argument(
         "--against",

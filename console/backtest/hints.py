@@ -12,6 +12,7 @@ from simulator.backtest import Report
 
 MOST_NAMES = 3
 A_FOLDER = "have those in force written by `relight policy pull --to DIR`, and ask with --policies DIR --mode active"
+_KEEP = "--mode keep takes the modes that were in force, --mode active has all of them act"
 _ARM = "ask again with --mode active for what would be done"
 
 
@@ -62,7 +63,7 @@ def _inactive(tried: Tried, report: Report) -> Iterator[str]:
     names = sorted({each.policy for each in acted if each.acts})
     idle = [name for name in names if modes.get(name, PolicyMode.ACTIVE) is not PolicyMode.ACTIVE]
     if idle:
-        again = f": {_ARM}" if tried.from_files else ""
+        again = f": {_KEEP}" if tried.from_files else ""
         one = len(idle) == 1
         yield (
             f"{named(idle)} acted then, and in {tried.where} {'it is' if one else 'they are'} in shadow or off and"

@@ -5,7 +5,7 @@ Decides what is wrong with the question. It must not replay anything itself.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from console.backtest.hints import A_FOLDER, Tried, hints
 from console.backtest.jobs import jobs_of
 from console.backtest.screen import Shown, document, print_document, print_report
 from console.policy.files import NO_FILES, files_of
+from console.policy.modes import KEEP
 from console.saying import say
 from functions.ports.policies import Head
 from functions.triage.collector import calm_collector
@@ -96,6 +97,8 @@ def _kept(asked: Asked) -> Iterator[str]:
 def heads_of(folder: Path, revisions: Revisions, mode: str = "") -> list[Head]:
     """Return the policies in *folder* with the revisions that they have or would get, all in *mode* if one is given.
 
+    ``keep`` is the mode that each had when the archive ended; those that it did not know have their file's.
+
     Raises:
         BadInputError: names a policy that is none, or that stands there twice.
     """
@@ -103,8 +106,9 @@ def heads_of(folder: Path, revisions: Revisions, mode: str = "") -> list[Head]:
     if not files:
         raise BadInputError(NO_FILES)
     heads: dict[str, tuple[Head, Path]] = {}
+    there = {head.name: head.mode.value for head in revisions.newest()} if mode == KEEP else {}
     for file in files:
-        head = _head(file, revisions, mode)
+        head = _head(file, revisions, there, mode)
         if head.name in heads:
             told = f"{file}: {head.name} stands in {heads[head.name][1]} too."
             raise BadInputError(told, hint="Rename one: a push would refuse both.")
@@ -112,7 +116,7 @@ def heads_of(folder: Path, revisions: Revisions, mode: str = "") -> list[Head]:
     return [head for head, _file in heads.values()]
 
 
-def _head(file: Path, revisions: Revisions, mode: str) -> Head:
+def _head(file: Path, revisions: Revisions, there: Mapping[str, str], mode: str) -> Head:
     try:
         text = file.read_bytes()
     except OSError as error:
@@ -121,6 +125,7 @@ def _head(file: Path, revisions: Revisions, mode: str) -> Head:
     if not isinstance(loaded, Policy) or not isinstance(fields, dict):
         told = "; ".join(map(str, loaded if isinstance(loaded, list) else []))
         raise BadInputError(f"{file}: {told}", hint="`relight policy lint` says more.")
+    mode = there.get(loaded.name, "") if mode == KEEP else mode
     if not mode:
         return revisions.head_of(fields, loaded.mode)
     return revisions.head_of({**fields, "mode": mode}, PolicyMode(mode))

@@ -57,8 +57,20 @@ def test_an_overlay_lies_on_what_is_in_force(what: str, archive: Path, tmp_path:
     assert backtest("--events", archive, "--policies", where, "--overlay") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "would be nothing; recorded, since the policy is shadow and does not act" in said
-    assert f"contained acted then, and in {where} it is in shadow or off and does nothing: ask again with" in said
+    assert f"contained acted then, and in {where} it is in shadow or off and does nothing: --mode keep takes" in said
     assert "taken as gone" not in said
+
+
+def test_a_folder_in_shadow_may_keep_the_modes_that_were_in_force(
+    archive: Path, tmp_path: Path, capsys: Printed
+) -> None:
+    never, new = ({**REPLACE, "name": name, "mode": "shadow"} for name in ("never", "new"))
+    folder = written(tmp_path / "mine", *({**each, "mode": "shadow"} for each in (REPLACE, RESTART)), never, new)
+    assert backtest("--events", archive, "--policies", folder, "--mode", "keep", "--all", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["new_acts"], told["notes"]) == (0, [])
+    found = {each["after"]["policy"]: bool(each["after"]["acts"]) for each in told["matters"] if each["after"]}
+    assert found == {"fell-off-the-bus": True, "contained": True, "new": False}, "what was off stays off"
 
 
 @pytest.mark.parametrize("which", ["recorded", "current"])
