@@ -12,6 +12,8 @@ from policies.contract.times import format_time
 from policies.documents import BOOKKEEPING, fingerprint, sealed
 
 SOURCE, PUSHED, AT = "from", "hash", "at"
+SHIPPED_SOURCE = "shipped-with-relight"
+"""What the folder that comes along calls itself: nobody's work is in what was pushed from it alone."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from console.asked_wrongly import AskedWronglyError
 from console.going_on import with_mode
 from console.policy.answering import Answer
 from console.policy.complaining import FAILED
-from console.policy.edits import Editor, live_item, pushed_from, pushed_of
+from console.policy.edits import SHIPPED_SOURCE, Editor, live_item, pushed_from, pushed_of
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import Gathered, gather, note
 from console.policy.linting import is_good, tell, tell_warnings
@@ -30,7 +30,6 @@ from policies.documents import fingerprint
 from policies.lint.codes import Level
 from policies.lint.lint import Linted, lint
 
-SHIPPED_SOURCE = "shipped-with-relight"
 _NOTHING = "Nothing was written."
 Gate = Callable[[Sequence[Planned]], str]
 """Sees what is about to be written; returns why it must not be, empty when it may (a back-test, say)."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from copy import deepcopy
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from boto3.dynamodb.types import TypeSerializer
 
+from console.policy.edits import SHIPPED_SOURCE, Editor, live_item, pushed_from
 from functions.adapters.policies import DynamoPolicies
 from local.aws.server import EmbeddedAws
 from local.demo.errors import TookTooLongError
@@ -39,10 +41,12 @@ def _read(path: Path) -> object:
 
 
 def put_policies(aws: EmbeddedAws, table: str, documents: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write each document as the item that a person edits."""
+    """Write each document as a push of the shipped folder does: a push that is tried here goes as anywhere."""
     dynamodb = aws.client("dynamodb")
+    editor = Editor("demo", datetime.now(UTC))
     for document in documents.values():
-        item = {**document, "sk": "live", "edited_by": "demo"}
+        pushed = pushed_from(SHIPPED_SOURCE, document, editor.at)
+        item = {**live_item(document, editor, pushed=pushed), "sk": "live"}
         dynamodb.put_item(TableName=table, Item=_SERIALIZER.serialize(_without_floats(item))["M"])
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from console.asked_wrongly import AskedWronglyError
-from console.policy.edits import Editor
+from console.policy.edits import SHIPPED_SOURCE, Editor
 from console.policy.folder import SEEN
 from console.policy.planning import Planned
-from console.policy.pushing import SHIPPED_SOURCE
 from functions.ports.policies import UNKNOWN
 from policies.contract.vocabulary import PolicyMode
 from tests.tools.editing import DOCUMENT, NAME, OTHER, Desk, Person
