@@ -90,8 +90,10 @@ def _begins(params: Mapping[str, Any], context: dict[str, Any], **_more: object)
 
 def _comes(response_dict: Mapping[str, Any], **_more: object) -> None:
     """Stop before what is none of AWS's is read; a broken gateway is asked again first, as botocore does."""
-    status, headers = response_dict["status_code"], response_dict["headers"]
-    if status < _BROKEN and not is_from_aws(headers, response_dict["body"]):
+    status, headers, body = (response_dict[name] for name in ("status_code", "headers", "body"))
+    if status < _BROKEN and not is_from_aws(headers, body):
+        if not isinstance(body, bytes):  # of an object or a function, which nobody will read
+            body.close()
         raise _StrangeError(_seen(status, headers))
 
 
