@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from policies.problems import place_of
+
 MISSING = "\0missing"
 _SHORT = 60
 _LONGEST = 400
@@ -25,17 +27,18 @@ class Change:
 
     def lines(self) -> Iterator[str]:
         """Yield it for people: one line where both are short; of a whole example a line for each of its fields."""
+        place = _place(self.path)
         if MISSING in (self.before, self.after):
             sign, (value,) = ("+", [self.after]) if self.before == MISSING else ("-", [self.before])
             if len(told(value)) <= _SHORT or not isinstance(value, Mapping):
-                yield f"{sign} {self.path}: {told(value)}"
+                yield f"{sign} {place}: {told(value)}"
                 return
-            yield f"{sign} {self.path}:"
+            yield f"{sign} {place}:"
             yield from (f"    {sign} {line}" for line in _parts(value))
         elif len(told(self.before)) + len(told(self.after)) <= _SHORT:
-            yield f"~ {self.path}: {told(self.before)} → {told(self.after)}"
+            yield f"~ {place}: {told(self.before)} → {told(self.after)}"
         else:
-            yield f"~ {self.path}:"
+            yield f"~ {place}:"
             yield f"    - {told(self.before)}"
             yield f"    + {told(self.after)}"
 
@@ -81,11 +84,17 @@ def _are_maps(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
     return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
 
 
+def _place(path: str) -> str:
+    """Return *path* for people, who count from 1; what an example is called stays as it is."""
+    head, quote, rest = path.rpartition("”")
+    return f"{head}{quote}{place_of(rest)}"
+
+
 def _parts(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the fields of *value*, and of a list each of its mappings, in a line each."""
     for key, inner in value.items():
         if _are_maps(inner) and inner:
-            yield from (f"{key}.{at}: {told(one)}" for at, one in enumerate(inner))
+            yield from (f"{key} #{at}: {told(one)}" for at, one in enumerate(inner, start=1))
         else:
             yield f"{key}: {told(inner)}"
 

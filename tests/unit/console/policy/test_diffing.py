@@ -8,22 +8,28 @@ from console.policy.diffing import Change, changes
 from tests.tools.editing import DOCUMENT
 
 EVENTS: list[dict[str, Any]] = [{"kind": "gpu.xid", "attributes": {"xid": xid}} for xid in (45, 79, 94)]
+SAYS = "it fell off under 570.148.8"
 CLOCK = {"kind": "host.clock_unsynchronised"}
 
 
 def found(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Change]:
-    one, other = ({"examples": [{"says": "it fell off", "events": events}]} for events in (before, after))
+    one, other = ({"examples": [{"says": SAYS, "events": events}]} for events in (before, after))
     return changes(one, other)
 
 
 def place(at: int, rest: str = "") -> str:
-    return f"examples.“it fell off”.events.{at}{rest}"
+    return f"examples.“{SAYS}”.events.{at}{rest}"
+
+
+def shown(at: int, rest: str = "") -> str:
+    """People count from 1."""
+    return f"examples.“{SAYS}”.events #{at + 1}{rest}"
 
 
 def test_of_an_event_that_changed_its_field_is_told() -> None:
     after = [EVENTS[0], {**EVENTS[1], "attributes": {"xid": 80}}, EVENTS[2]]
     (change,) = found(EVENTS, after)
-    assert list(change.lines()) == [f"~ {place(1, '.attributes.xid')}: 79 → 80"]
+    assert list(change.lines()) == [f"~ {shown(1, '.attributes.xid')}: 79 → 80"]
     assert change.document() == {"path": place(1, ".attributes.xid"), "before": 79, "after": 80}
 
 
@@ -31,10 +37,10 @@ def test_of_an_event_that_changed_its_field_is_told() -> None:
 def test_an_event_that_was_put_in_or_taken_out_is_told_as_that(at: int) -> None:
     more = [*EVENTS[:at], CLOCK, *EVENTS[at:]]
     assert [list(change.lines()) for change in found(EVENTS, more)] == [
-        [f'+ {place(at)}: {{"kind": "host.clock_unsynchronised"}}']
+        [f'+ {shown(at)}: {{"kind": "host.clock_unsynchronised"}}']
     ]
     assert [list(change.lines()) for change in found(more, EVENTS)] == [
-        [f'- {place(at)}: {{"kind": "host.clock_unsynchronised"}}']
+        [f'- {shown(at)}: {{"kind": "host.clock_unsynchronised"}}']
     ]
 
 
