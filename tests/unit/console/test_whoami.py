@@ -56,4 +56,4 @@ def test_every_command_that_leaves_a_name_leaves_this_one(monkeypatch: pytest.Mo
     ):
         assert parser.parse_args(line.split()).by == "kim", line
     for line in ("set-mode xid-79 off", "push", "rollback xid-79", "stop", "start"):
-        assert parser.parse_args(["policy", *line.split()]).edited_by == "kim", line
+        assert parser.parse_args(["policy", *line.split()]).by == "kim", line
