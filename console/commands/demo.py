@@ -12,7 +12,7 @@ from pathlib import Path
 from console.values import seconds_from, whole_number, writable
 
 _LEAST_SECONDS = 30.0
-_HOLD_MINUTES, _MOST_MINUTES = 60, 480  # what is held keeps every event in memory: a working day at most
+_HOLD_MINUTES, _MOST_MINUTES = 60, 480  # every record stays in memory, a few MB a minute: a working day at most
 
 
 # Of local/demo/faults.py, which is loaded only when the demo runs; a test holds the two together.

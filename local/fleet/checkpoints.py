@@ -1,12 +1,14 @@
 """Where checkpoints lie: one prefix of a bucket. A port with its S3 adapter and an in-memory twin."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
+    from types_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 
 class CheckpointStore(Protocol):
@@ -20,6 +22,9 @@ class CheckpointStore(Protocol):
 
     def sizes(self) -> dict[str, int]:
         """Name -> bytes of all files."""
+
+    def delete(self, names: Sequence[str]) -> None:
+        """Delete at most a thousand files, in this order; one that is not there is fine."""
 
 
 class MemoryCheckpoints:
@@ -36,6 +41,10 @@ class MemoryCheckpoints:
 
     def sizes(self) -> dict[str, int]:
         return {name: len(content) for name, content in self.files.items()}
+
+    def delete(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.files.pop(name, None)
 
 
 class S3Checkpoints:
@@ -61,6 +70,10 @@ class S3Checkpoints:
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
         entries = (entry for page in pages for entry in page.get("Contents", []))
         return {entry["Key"].removeprefix(self._prefix): entry["Size"] for entry in entries}
+
+    def delete(self, names: Sequence[str]) -> None:
+        objects: list[ObjectIdentifierTypeDef] = [{"Key": self._prefix + name} for name in names]
+        self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True})
 
 
 def get_json(store: CheckpointStore, name: str) -> dict[str, Any] | None:

@@ -27,9 +27,10 @@ class Tear(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often things happen, in steps."""
+    """How often things happen, in steps, and how many of its newest checkpoints the run keeps."""
 
     checkpoint_every: int = 20
+    keep: int = 100
     progress_every: int = 5
     gpus_per_node: int = 8
 
@@ -78,6 +79,7 @@ class Training:
         self._tear = tear
         self._members: Sequence[Member] = ()
         self._resumed_from = 0
+        self._kept: dict[int, tuple[str, ...]] = {}  # step -> the files of its checkpoint, oldest first
         self.step = 0
         self.saving: Save | None = None
         self.record = Record()
@@ -160,6 +162,14 @@ class Training:
             self.record.saved[save.checkpoint.step] = self._now()
             self.record.first_saved.setdefault(save.checkpoint.step, self._now())
             self.saving = None
+            self._keep(save.checkpoint)
+
+    def _keep(self, saved: dcp.Checkpoint) -> None:
+        """Delete the oldest beyond those that are kept, `.metadata` first: what is half gone is not whole."""
+        names = (dcp.METADATA_FILE, *saved.shards)
+        self._kept[saved.step] = tuple(f"{saved.folder}/{name}" for name in names)
+        while len(self._kept) > self._pace.keep:
+            self._store.delete(self._kept.pop(next(iter(self._kept))))
 
     def _tell_progress(self) -> None:
         progress = {"step": self.step, "resumed_from": self._resumed_from, "at": format_time(self._now())}

@@ -39,7 +39,7 @@ class FakeGang:
 
 
 class World:
-    def __init__(self, tear: Tear = Tear.NO_METADATA) -> None:
+    def __init__(self, tear: Tear = Tear.NO_METADATA, keep: int = 100) -> None:
         self.now = START
         self.gang = FakeGang()
         self.store = MemoryCheckpoints()
@@ -49,7 +49,7 @@ class World:
             self.store,
             is_broken=lambda node: node in self.broken,
             now=lambda: self.now,
-            pace=Pace(checkpoint_every=10),
+            pace=Pace(checkpoint_every=10, keep=keep),
             tear=tear,
         )
 
@@ -170,3 +170,14 @@ def test_the_pointer_object_counts_until_a_newer_step_is_saved() -> None:
 )
 def test_a_path_names_its_step(path: str, step: int | None) -> None:
     assert step_of(path) == step
+
+
+def test_a_run_keeps_its_newest_checkpoints_whole_and_deletes_the_others() -> None:
+    world = World(keep=3)
+    world.run(100)
+    saved = sorted(world.training.record.saved)
+    assert len(saved) > 4
+    whole = steps_with_metadata(world.store.sizes())
+    assert whole == saved[-3:]
+    assert {step_of(name.split("/")[0]) for name in world.store.files if name != PROGRESS} >= set(whole)
+    assert not any(name.startswith(f"step-{saved[0]}/") for name in world.store.files)
