@@ -72,10 +72,9 @@ class DynamoListing:
         try:
             self._update(head, whole, names, values)
         except EditedMeanwhileError:
-            if self._get(ProjectionExpression="sk") is not None:
-                raise
-            # Another guard may have made it first, before this head was there.
-            if head.heading not in self.anew(head):
+            # Another guard may have made it meanwhile, before this head was there: only now the refusal says which.
+            is_there = self._get(ProjectionExpression="sk") is not None
+            if is_there or head.heading not in self.anew(head):
                 self._update(head, whole, names, values)
 
     def anew(self, *own: Head) -> Sequence[Heading]:

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from functions.adapters.policies import DynamoPolicies
-from functions.adapters.policy_items import head_item, key_of, typed
+from functions.adapters.policy_items import head_item, key_of, line_of, typed
 from functions.guard.mending import standing_of
 from functions.ports.policies import Head, Heading, PolicyStore
 from functions.twins.policies import MemoryPolicies
@@ -142,3 +142,25 @@ def test_of_two_guards_who_make_it_at_once_both_are_in_it() -> None:
         desk.store.put_head(later, after=1)
         desk.store.list_head(later)
         assert desk.lines()["a"] == later.heading
+
+
+def test_a_head_that_found_no_listing_is_in_the_one_that_another_guard_makes_before_it_looks_again() -> None:
+    with mock_aws():
+        desk = on_dynamodb()
+        table: Any = desk.store
+        client = table._client
+        desk.store.put_head(A, after=0)
+        update, meanwhile = client.update_item, [C]
+
+        def early(**asked: Any) -> Any:  # noqa: ANN401 - of a call
+            try:
+                return update(**asked)
+            finally:  # it was refused, as there is no listing; the other had looked for heads before this one was there
+                if meanwhile:
+                    desk.store.put_head(meanwhile.pop(), after=0)
+                    item = {**key_of("HEADS", "head"), **typed({f"p:{C.name}": line_of(C)})}
+                    client.put_item(TableName=TABLE, Item=item)
+
+        client.update_item = early
+        desk.store.list_head(A)
+        assert desk.lines() == {"a": A.heading, "c": C.heading}
