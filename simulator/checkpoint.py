@@ -22,7 +22,7 @@ from simulator.agenda import Due
 from simulator.replay import Replay
 from simulator.runs import Run
 
-FORMAT = 5
+FORMAT = 6
 KEPT = "replay.jsonl.gz"
 Line = list[Any]
 

@@ -15,8 +15,10 @@ from typing import Any, Final, Literal
 from functions.ports.acts import ActRecord
 from policies.contract.archive import Happening
 from policies.contract.decisions import CloseMessage, RungReport
+from policies.contract.identifiers import stable_id
 from policies.contract.restraints import ApproveMessage
 from policies.contract.rungs import Rung, RungStatus
+from policies.contract.times import format_time
 from policies.coordination.denying import DENIED
 from policies.coordination.incident import Incident
 from policies.coordination.notes import Entry
@@ -59,7 +61,7 @@ class Recorded:
     rungs: dict[tuple[str, Rung, int], Rehearsed] = field(default_factory=dict)
     until: datetime | None = None
     _begun: set[tuple[str, Rung, int]] = field(default_factory=set)
-    _open: set[str] = field(default_factory=set)
+    _open: dict[str, object] = field(default_factory=dict)  # when it was opened, as its document says
     _unread: int = 0
     _broken: set[str] = field(default_factory=set)
     _documents: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -87,7 +89,9 @@ class Recorded:
             return
         if version > self._documents.get(name, (0, b""))[0]:
             self._documents[name] = (version, zlib.compress(json.dumps(document).encode(), 1))
-            (self._open.discard if document.get("status") in OVER else self._open.add)(name)
+            self._open.pop(name, None)
+            if document.get("status") not in OVER:
+                self._open[name] = document.get("opened_at")
             for matter in matters_in(document):
                 self._names.setdefault(matter, name)
 
@@ -141,6 +145,15 @@ class Recorded:
         name = self.name_of(incident) if self._open else ""
         course = self._course(name) if name in self._open else None
         return min(max(end, self.until or end), course.deadline) if course else None
+
+    def under_way(self, moment: datetime) -> str:
+        """Return what changes once the archive tells more of an incident that was opened before *moment* and is open.
+
+        A replay has its rungs last until the deadline. Whoever learns later how they ended has to tell it anew.
+        """
+        before = format_time(moment)
+        mine = sorted(name for name, opened_at in self._open.items() if str(opened_at) < before)
+        return stable_id("under way", *(f"{name}:{self._documents[name][0]}" for name in mine))
 
     def _course(self, name: str) -> Course | None:
         """Return the way of the incident of this *name*; None where its document is not there, or cannot be read."""

@@ -98,9 +98,13 @@ def replay_part(side: Side, part: Part, reader: ArchiveReader, share: Share) -> 
     begin = earlier(side.since, RUN_UP)
     folder, mark = side.kept_in(part), side.mark + part.name
     behind = Behind(reader, begin)
+
+    def known_at(midnight: datetime) -> str:
+        return f"{behind.at(midnight)} {side.question.recorded.under_way(midnight)}"
+
     if folder and (kept := checkpoint.load(replay, folder, mark)) is not None:
         begin = replay.clock or begin
-        if kept.pop("behind", "") != behind.at(begin):
+        if kept.pop("behind", "") != known_at(begin):
             raise BadInputError(
                 f"the archive has changed since {folder} was kept: what was told already would be another.",
                 hint="Name another folder, or remove it, and begin from the start.",
@@ -112,7 +116,7 @@ def replay_part(side: Side, part: Part, reader: ArchiveReader, share: Share) -> 
 
     def at_midnight(midnight: datetime) -> None:
         if folder:
-            checkpoint.save(replay, folder, mark, behind=behind.at(midnight), **told.until(midnight))
+            checkpoint.save(replay, folder, mark, behind=known_at(midnight), **told.until(midnight))
 
     records = read_records(reader, begin, side.until, told)
     if begin < side.since:
