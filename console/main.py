@@ -75,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Whoever reads what it prints may have seen enough (`relight … | head`): that is no failure to show. Nor is Ctrl-C.
     """
+    _have_streams()
     _print_anything()
     try:
         try:
@@ -88,6 +89,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say(f"\nrelight: stopped. What was done so far stays. {to_go_on(_words(argv))}", file=sys.stderr)
         return STOPPED
+
+
+def _have_streams() -> None:
+    """Have one that is closed (`2>&-`) take words and keep none: `print` would put a message where the answer goes."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process lives
 
 
 def _print_anything() -> None:

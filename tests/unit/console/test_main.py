@@ -31,6 +31,18 @@ def test_no_command_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str])
     assert "examples:" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("closed", "words"), [("stderr", ["repair"]), ("stdout", ["repair"]), ("stdout", [])])
+def test_what_is_said_goes_nowhere_else_when_its_stream_is_closed(
+    closed: str, words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, closed, None)  # so Python finds it behind `2>&-` and `>&-`
+    assert console.main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert ("no command" in shown.err) == (closed == "stdout" and bool(words))
+    getattr(sys, closed).close()
+
+
 def test_an_unknown_command_exits_2_and_says_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
     assert console.main(["repair", "--now"]) == 2
     shown = capsys.readouterr()
