@@ -6,6 +6,7 @@ person wrote it, since a stop must not wait for the guard.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from functions.adapters.batch_get import batch_get
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
 
 _SHADOWS = {f"#s{at}": name for at, name in enumerate(SelfShadow.model_fields)}
-_FIELDS = {"#name": "name", "#mode": "mode", "#by": "edited_by", "#reason": "reason", **_SHADOWS}
+_FIELDS = {
+    "#name": "name",
+    "#mode": "mode",
+    "#revision": "revision",
+    "#by": "edited_by",
+    "#reason": "reason",
+    **_SHADOWS,
+}
 
 
 class DynamoSwitches:
@@ -50,7 +58,8 @@ class DynamoSwitches:
         stop = stop_of(found.pop(EVERYTHING, None))
         mine = [shadow_of(found.pop(name)) for name in list(found) if name.startswith(PREFIX)]
         modes = {name: _mode(item) for name, item in found.items()}
-        return Switches(modes=modes, stop=stop, shadows={each.policy: each for each in mine})
+        revisions = {name: number for name, item in found.items() if (number := _revision(item))}
+        return Switches(modes=modes, stop=stop, shadows={each.policy: each for each in mine}, revisions=revisions)
 
     def put_in_shadow(self, shadow: SelfShadow) -> None:
         """See the port."""
@@ -63,3 +72,9 @@ def _mode(head: dict[str, Any]) -> PolicyMode:
         return PolicyMode(head["mode"])
     except (KeyError, ValueError):
         return PolicyMode.OFF
+
+
+def _revision(head: dict[str, Any]) -> int:
+    """Return the head's number; 0 for one that somebody broke by hand, of which nobody knows."""
+    number = head.get("revision")
+    return int(number) if isinstance(number, Decimal) else 0

@@ -17,9 +17,10 @@ class MemorySwitches:
 
     def read(self, policies: Collection[str]) -> Switches:
         """See the port."""
-        heads = (self._policies.head(name) for name in policies)
+        heads = [head for head in map(self._policies.head, policies) if head]
         return Switches(
-            modes={head.name: head.mode for head in heads if head},
+            modes={head.name: head.mode for head in heads},
+            revisions={head.name: head.revision for head in heads},
             stop=stop_of(self._policies.live(EVERYTHING)),
             shadows={name: self.shadows[name] for name in policies if name in self.shadows},
         )

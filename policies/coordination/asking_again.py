@@ -4,7 +4,7 @@ A fault that is told once is recorded for the no, and nobody else asks for it af
 recorded would still open an incident: the refusal is over and was not taken back by a yes, its evidence counts still,
 nothing else holds it back, and nobody had its node or run in hand since it was seen. It is asked once, under an id made
 of what was recorded, so that a sweep that comes again finds it; nothing is kept for it. It must not ask: what it opens
-parks as any other of its policy does.
+parks as any other of its policy does. But by a revision that was edited since nothing is done unasked.
 """
 
 from collections.abc import Collection
@@ -33,6 +33,7 @@ from policies.schedules import permits
 LONGEST = timedelta(seconds=max(STALE_SECONDS.values()) + 1)
 """What was changed longer ago than this has no evidence that counts; a listing of what was recorded needs no more."""
 _TOLD = "the no to it is over, and nobody has found it again"
+_EDITED = f"{_TOLD}; that revision is in force no more, so a person decides"
 
 
 def behind(snapshot: Snapshot, messages: Collection[AnyMessage]) -> Keys:
@@ -63,11 +64,18 @@ def ask_again(work: Working, rules: Rules, now: datetime) -> None:
         layout = _lay_out(recorded, rules)
         if not layout.acts or not _counts(recorded, now) or _is_held(work, recorded, now):
             continue
+        edited = work.switches.is_edited(recorded.policy.name, recorded.policy.revision)
+        told = _as_a_question(recorded) if edited else recorded
         holder = None if lease.released else work.incidents.get(lease.incident)
-        if holder:
-            work.incidents[holder.id] = join_recorded(holder, recorded, rules, now)
-        elif _is_free(lease, recorded):
-            open_draft(work, _draft(recorded, layout, rules, now), now, because=_TOLD)
+        if holder and (holder.policy.approval or not edited):
+            work.incidents[holder.id] = join_recorded(holder, told, rules, now)
+        elif not holder and _is_free(lease, recorded):
+            open_draft(work, _draft(told, layout, rules, now), now, because=_EDITED if edited else _TOLD)
+
+
+def _as_a_question(recorded: Incident) -> Incident:
+    """Return what is *recorded* as of a policy that asks: whoever edited it may want something else."""
+    return recorded.model_copy(update={"policy": recorded.policy.model_copy(update={"approval": True})})
 
 
 def _is_over(lease: Lease, recorded: Incident, now: datetime) -> bool:

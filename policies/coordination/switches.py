@@ -44,13 +44,18 @@ class Switches:
     """``modes`` is policy -> mode in force, ``otherwise`` that of all others: what is not in force does not act.
 
     ``stop`` says who stopped everything and why; it is empty while nobody has. ``shadows`` are those who put themselves
-    in shadow, lifted ones too.
+    in shadow, lifted ones too. ``revisions`` are those in force of policies of which that was read.
     """
 
     modes: Mapping[str, PolicyMode] = field(default_factory=dict)
     stop: str = ""
     otherwise: PolicyMode = PolicyMode.OFF
     shadows: Mapping[str, SelfShadow] = field(default_factory=dict)
+    revisions: Mapping[str, int] = field(default_factory=dict)
+
+    def is_edited(self, policy: str, since: int) -> bool:
+        """Whether another revision of *policy* than *since* is known to be in force."""
+        return self.revisions.get(policy, since) != since
 
     def why_not(self, policy: str, *, begun: bool = False) -> str:
         """Return why *policy* may not act now, empty when it may.

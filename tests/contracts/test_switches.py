@@ -70,6 +70,13 @@ def test_the_latest_head_counts(world: World) -> None:
     assert world.switches.read(["a"]).why_not("a")
 
 
+def test_of_a_policy_that_was_edited_since_that_is_known_and_of_another_nothing(world: World) -> None:
+    world.put("a", PolicyMode.ACTIVE)
+    world.put("a", PolicyMode.ACTIVE, revision=2)
+    read = world.switches.read(["a", "b"])
+    assert [read.is_edited("a", 1), read.is_edited("a", 2), read.is_edited("b", 1)] == [True, False, False]
+
+
 def test_what_is_not_in_force_does_not_act(world: World) -> None:
     world.store.put_live({"name": "a", "mode": "active"})  # the guard has not looked yet
     assert world.switches.read(["a"]).why_not("a") == "policy a is off"
@@ -170,11 +177,12 @@ def test_a_head_that_somebody_broke_does_not_act() -> None:
     with mock_aws():
         client = boto3.client("dynamodb")
         create_policies_table(client)
-        for name, mode in (("a", {"mode": {"S": "on"}}), ("b", {})):
+        for name, mode in (("a", {"mode": {"S": "on"}, "revision": {"S": "x"}}), ("b", {})):
             client.put_item(TableName="policies", Item={"name": {"S": name}, "sk": {"S": "head"}, **mode})
         read = DynamoSwitches(client, "policies").read(["a", "b"])
     assert read.why_not("a")
     assert read.why_not("b")
+    assert not read.is_edited("a", 1), "nobody knows"
 
 
 def test_a_table_that_is_not_there_is_a_dependency_that_failed() -> None:

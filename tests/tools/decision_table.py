@@ -47,7 +47,8 @@ class DecisionTable:
         """Return what the table of policies says of *policies* alone: of all others it says nothing."""
         on = self.switches
         modes = {each: on.modes.get(each, on.otherwise) for each in policies}
-        return Switches(modes, on.stop, shadows={name: each for name, each in on.shadows.items() if name in policies})
+        shadows = {name: each for name, each in on.shadows.items() if name in policies}
+        return Switches(modes, on.stop, shadows=shadows, revisions=on.revisions)
 
     def commit(self, decision: Decision) -> None:
         for shadow in decision.shadows:
