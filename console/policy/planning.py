@@ -4,6 +4,7 @@ Decides from what the folder last saw, what the last push left on the item, and 
 or write.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -90,10 +91,16 @@ def plan(
 
 
 def plan_off(name: str, live: Mapping[str, Any], head: Head | None, *, source: str, rules: Rules) -> Planned | None:
-    """Return how a policy that *source* pushed and has no more is turned off; None when it is another's, or off."""
+    """Return how a policy that *source* pushed and has no more is turned off; None when it is another's, or off.
+
+    Of an item that no command can write as it stands, what is in force is turned off, once it may be written over.
+    """
     if pushed_of(live).get(SOURCE) != source or live.get("mode") == PolicyMode.OFF:
         return None
-    document = {**fields_of(live), "mode": PolicyMode.OFF.value}
+    if not _is_plain(live) and head is None:  # nothing of it is in force, or ever will be as it stands
+        return None
+    fields = fields_of(live) if head is None or _is_plain(live) else json.loads(head.document)
+    document = {**fields, "mode": PolicyMode.OFF.value}
     found = (Change("mode", live.get("mode", MISSING), PolicyMode.OFF.value),)
     if changed_since_push(live) and not rules.force:
         why = f"it is not in the folder any more, and was edited in the table since it was pushed{_who(live, head)}."

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from policies.contract.vocabulary import PolicyMode
-from tests.tools.editing import DOCUMENT, NAME, Desk, Person
+from tests.tools.editing import DOCUMENT, NAME, OTHER, Desk, Person
 
 Shown = pytest.CaptureFixture[str]
 
@@ -53,3 +53,29 @@ def test_off_of_one_file_that_was_edited_meanwhile_is_no_false_alarm(desk: Desk,
     desk.in_console(settle="77s")
     assert kim.push(paths=[kim.folder / f"{NAME}.yaml"], mode="off") == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("odd", [b"bytes", float("nan"), {"a", "b"}], ids=["bytes", "no number", "a set"])
+@pytest.mark.parametrize("mode", ["", "keep", "off"])
+def test_what_no_command_can_write_is_turned_off_as_it_is_in_force_once_it_may_be_written_over(
+    desk: Desk, kim: Person, mode: str, odd: object
+) -> None:
+    kim.write(OTHER)
+    kim.push()
+    (kim.folder / f"{NAME}.yaml").unlink()
+    desk.in_console(why=odd)
+    assert kim.push(prune=True, mode=mode) == 1, "somebody edited it"
+    assert desk.fields()["why"] is odd
+    assert kim.push(prune=True, mode=mode, force=True) == 0
+    assert desk.head().mode is PolicyMode.OFF
+    assert desk.fields()["mode"] == "off"
+
+
+def test_what_was_never_in_force_and_never_can_be_is_nothing_to_turn_off(desk: Desk, kim: Person) -> None:
+    kim.write(OTHER)
+    kim.push()
+    (kim.folder / f"{NAME}.yaml").unlink()
+    del desk.table.in_force[NAME]
+    desk.table.live_items[NAME]["why"] = b"bytes"
+    assert kim.push(prune=True, force=True) == 0
+    assert desk.fields()["why"] == b"bytes"
