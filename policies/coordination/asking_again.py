@@ -15,6 +15,7 @@ from policies.contract.identifiers import stable_id
 from policies.contract.times import add_seconds
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination import denials
+from policies.coordination.about_runs import has_only_the_run
 from policies.coordination.denying import is_recorded_for_a_no, subject_of_note
 from policies.coordination.evolve import write_line
 from policies.coordination.happenings import Line
@@ -96,7 +97,19 @@ def _is_held(work: Working, recorded: Incident, now: datetime) -> bool:
     policy = recorded.policy
     switched = policy.mode is not PolicyMode.ACTIVE or work.switches.why_not(policy.name)
     in_hand = why_left_alone(work.snapshot, recorded.node.instance_id, recorded.generation, now)
-    return bool(switched or in_hand) or not permits(policy.schedule, now)
+    return bool(switched or in_hand or _is_of_a_stopped_run(work, recorded)) or not permits(policy.schedule, now)
+
+
+def _is_of_a_stopped_run(work: Working, recorded: Incident) -> bool:
+    """Whether it is about a run alone that others have stopped, for a node say, or let go since the fault was seen.
+
+    Who finds it anew has it joined to those (`about_runs.who_has_the_run`).
+    """
+    if recorded.job is None or not has_only_the_run(recorded):
+        return False
+    job, seen = work.job(recorded.job.id), recorded.findings[0].last_observed_at
+    let_go_since = job.resumed_at is not None and seen <= job.resumed_at
+    return let_go_since or bool(job.holds or job.resumer)
 
 
 def _is_free(lease: Lease, recorded: Incident) -> bool:
