@@ -5,7 +5,7 @@ a candidate's document has: the number under which history knows it, else the ne
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -70,8 +70,19 @@ class Revisions:
 
     def newest(self) -> list[Head]:
         """Return the head of each policy as it stood when the archive ended."""
-        heads = {str(each.document["name"]): self.head_in(each) for each in self.changes if each.what == "in_force"}
-        return [head for head in heads.values() if head is not None]
+        return [head for each in self._newest() if (head := self.head_in(each)) is not None]
+
+    def modes(self) -> dict[str, PolicyMode]:
+        """Return in which mode each policy stood when the archive ended, whether it has that revision or not."""
+        return {str(each.document["name"]): PolicyMode(each.document["mode"]) for each in self._newest()}
+
+    def lost(self) -> list[str]:
+        """Return the revisions that stood in force when the archive ended, other than off, and are not in it."""
+        lost = (each.document for each in self._newest() if self.head_in(each) is None)
+        return sorted(f"{one['name']} revision {one['revision']}" for one in lost if one["mode"] != PolicyMode.OFF)
+
+    def _newest(self) -> Collection[Happening]:
+        return {str(each.document["name"]): each for each in self.changes if each.what == "in_force"}.values()
 
     def head_in(self, change: Happening) -> Head | None:
         """Return which head *change* put in force; None when its revision is not in the archive."""

@@ -60,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
     calm_collector()
     with watched() as progress:
         report = backtest(asked, past, progress)
-    report = replace(report, notes=[*report.notes, *(hints(tried, report) if tried else ()), *_kept(asked)])
+    report = replace(
+        report, notes=[*report.notes, *(hints(tried, report) if tried else ()), *_lost(args, past), *_kept(asked)]
+    )
     shown = Shown(price=args.gpu_hour_price, every=args.all, most_new_acts=args.most_new_acts)
     if args.json:
         print_document(document(report, shown))
@@ -89,6 +91,12 @@ def _tried(args: argparse.Namespace, past: Past) -> Tried | None:
     return Tried(which, heads, in_force, alone=not args.overlay)
 
 
+def _lost(args: argparse.Namespace, past: Past) -> Iterator[str]:
+    if args.overlay or CURRENT in {args.policies, args.against}:
+        for each in past.revisions.lost():
+            yield f"{each} was in force when the archive ended and is not in it: it is left out"
+
+
 def _kept(asked: Asked) -> Iterator[str]:
     if asked.resume and not any(asked.resume.rglob(KEPT)):
         yield f"nothing is kept in {asked.resume}: a day is kept once the next begins, and none was over in the period"
@@ -106,7 +114,7 @@ def heads_of(folder: Path, revisions: Revisions, mode: str = "") -> list[Head]:
     if not files:
         raise BadInputError(NO_FILES)
     heads: dict[str, tuple[Head, Path]] = {}
-    there = {head.name: head.mode.value for head in revisions.newest()} if mode == KEEP else {}
+    there = revisions.modes() if mode == KEEP else {}
     for file in files:
         head = _head(file, revisions, there, mode)
         if head.name in heads:

@@ -73,6 +73,36 @@ def test_a_folder_in_shadow_may_keep_the_modes_that_were_in_force(
     assert found == {"fell-off-the-bus": True, "contained": True, "new": False}, "what was off stays off"
 
 
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    """Return an archive that knows of a policy in force, and has not its revision."""
+    made = [head(REPLACE), head(RESTART), head({**REPLACE, "name": "never", "mode": "off"})]
+    happened = [told for told in lived(made)[0] if told.what != "policy" or told.document["name"] == RESTART["name"]]
+    return put_history(tmp_path / "torn", happened, ())
+
+
+@pytest.mark.parametrize("words", [("--policies", "current"), ("--against", "current"), ("--overlay",)])
+def test_what_was_in_force_and_is_not_in_the_archive_is_left_out_and_said(
+    words: tuple[str, ...], torn: Path, tmp_path: Path, capsys: Printed
+) -> None:
+    folder = written(tmp_path / "mine", {**RESTART, "settle": "20s"})
+    mine = () if "--policies" in words else ("--policies", folder)
+    assert backtest("--events", torn, *mine, *words, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["notes"]
+    lost = [each for each in told if "is not in it" in each]
+    assert lost == ["fell-off-the-bus revision 1 was in force when the archive ended and is not in it: it is left out"]
+    assert backtest("--events", torn, "--policies", folder, "--json") == 0
+    assert not [each for each in json.loads(capsys.readouterr().out)["notes"] if "is not in it" in each]
+
+
+def test_a_mode_is_kept_though_the_revision_that_had_it_is_not_in_the_archive(
+    torn: Path, tmp_path: Path, capsys: Printed
+) -> None:
+    folder = written(tmp_path / "mine", {**REPLACE, "mode": "shadow"})
+    assert backtest("--events", torn, "--policies", folder, "--mode", "keep", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["new_acts"] > 0
+
+
 @pytest.mark.parametrize("which", ["recorded", "current"])
 def test_an_overlay_is_of_a_folder(archive: Path, which: str, capsys: Printed) -> None:
     assert backtest("--events", archive, "--policies", which, "--overlay") == 2
