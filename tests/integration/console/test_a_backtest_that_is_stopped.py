@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
 from tests.tools.replays import documents, head, history, incidents, put_history, revision
+from tests.tools.sessions import heeding_ctrl_c, processes_of
 
 ROOT = Path(__file__).parents[3]
 STOPPED = 130
@@ -31,19 +33,6 @@ def archive(tmp_path: Path) -> Path:
     return folder
 
 
-def processes_of(session: int) -> list[str]:
-    """Return what runs in this session, without those that ended and that nobody has asked after."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            words = (entry / "stat").read_text().rpartition(")")[2].split()  # state, parent, group, session
-            if int(words[3]) == session and words[0] != "Z":
-                found.append((entry / "cmdline").read_text().replace("\0", " "))
-        except (OSError, IndexError):
-            continue
-    return found
-
-
 def opened(archive: Path) -> int:
     """Return the end of the endless object into which nobody writes, 0 until it is read: held, the read lasts."""
     (endless,) = (each for each in (archive / "events").rglob("*.gz") if each.is_fifo())
@@ -53,25 +42,38 @@ def opened(archive: Path) -> int:
         return 0
 
 
+@contextmanager
+def asked(words: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Run `relight` with *words* in a session of its own, none of whose processes outlives the test."""
+    with heeding_ctrl_c():
+        process = subprocess.Popen(
+            [Path(sys.executable).with_name("relight"), *words],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left(told: signal.Signals, archive: Path, eventually: Callable[[Callable[[], Any]], Any]) -> None:
     words = ["policy", "backtest", "--events", str(archive), "--against", "current", "--jobs", "2"]
-    with subprocess.Popen(
-        [Path(sys.executable).with_name("relight"), *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as asked:
+    with asked(words) as backtest:
         end = eventually(lambda: opened(archive))
-        eventually(lambda: sum("spawn_main" in each for each in processes_of(asked.pid)) == 2)
+        eventually(lambda: sum("spawn_main" in each for each in processes_of(backtest.pid)) == 2)
         if told is signal.SIGINT:
-            os.killpg(asked.pid, told)  # as a terminal sends it: to all of them
+            os.killpg(backtest.pid, told)  # as a terminal sends it: to all of them
         else:
-            asked.kill()
-        _, errors = asked.communicate(timeout=120)
+            backtest.kill()
+        _, errors = backtest.communicate(timeout=120)
         os.close(end)
-    assert "Traceback" not in errors
-    assert asked.returncode == (STOPPED if told is signal.SIGINT else -signal.SIGKILL), errors
-    eventually(lambda: not processes_of(asked.pid))
+        assert "Traceback" not in errors
+        assert backtest.returncode == (STOPPED if told is signal.SIGINT else -signal.SIGKILL), errors
+        eventually(lambda: not processes_of(backtest.pid))
