@@ -13,6 +13,7 @@ Addresses that AWS's settings name are looked at before: what is no URL, botocor
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -56,10 +57,40 @@ def session(
             max_pool_connections=CONNECTIONS,
         )
     )
+    core.register_component("credential_provider", _Keys(core))
     events = core.get_component("event_emitter")
     listen(events)
     watch(events, PATIENCE)
     return boto3.Session(botocore_session=core, region_name=region or os.environ.get("AWS_REGION") or None)
+
+
+class _Keys:
+    """What finds credentials as botocore does; what that raises of settings that it cannot read is no defect of ours.
+
+    A `credential_process` that prints no JSON, an address of a container's that is none, a number that is no number.
+    """
+
+    def __init__(self, core: "Session") -> None:
+        with _told():
+            self._found = core.get_component("credential_provider")
+
+    def load_credentials(self) -> object:
+        """Return them; None when there are none. SettingsError when what the settings name gives none."""
+        with _told():
+            return self._found.load_credentials()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._found, name)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        told = f"the credentials that AWS's settings name cannot be had: {error}"[:_LONGEST].rstrip(".")
+        hint = "See ~/.aws/config (credential_process prints JSON) and the variables that begin with AWS_."
+        raise SettingsError(f"{told}.", hint=hint) from error
 
 
 def _addresses(core: "Session") -> Iterator[tuple[str, str]]:

@@ -61,6 +61,23 @@ WRONG: dict[str, tuple[dict[str, str | None], str, str]] = {
         "[default]\nservices = ours\n[services ours]\ndynamodb =\n  endpoint_url = http:///\n",
         "endpoint_url of ~/.aws/config for dynamodb is 'http:///'",
     ),
+    "a program for keys that prints none": (
+        NO_KEYS,
+        "[default]\ncredential_process = /bin/echo hello\n",
+        "prints JSON",
+    ),
+    "a program for keys that prints a list": (NO_KEYS, "[default]\ncredential_process = /bin/echo []\n", "prints JSON"),
+    "half of a program for keys": (
+        NO_KEYS,
+        '[default]\ncredential_process = "/bin/echo\n',
+        "cannot be had: No closing",
+    ),
+    "keys from anywhere": (
+        {**NO_KEYS, "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://example.com/keys"},
+        "",
+        "cannot be had: Unsupported host 'example.com'",
+    ),
+    "a time that is no number": ({**NO_KEYS, "AWS_METADATA_SERVICE_TIMEOUT": "soon"}, "", "begin with AWS_"),
     "nobody there": ({}, "", "Run it again"),
 }
 
