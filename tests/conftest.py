@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -28,6 +29,12 @@ os.environ.update(
 )
 # Each test that makes a client begins with a session of its own, and that with parsing the models.
 model_files.parse_once()
+
+# What `nohup`, or a shell's background, has this process ignore, a test sends and must see work: in what it starts too,
+# which inherits that a signal is ignored, but no handler. The tests themselves go on as whoever started them wants.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 # Two busy cores make single examples slow; what must be fast has a benchmark.
 settings.register_profile("relight", deadline=None)

@@ -1,8 +1,5 @@
 """The processes of one session: what a command that was started in a session of its own has left running."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -20,13 +17,3 @@ def processes_of(session: int) -> list[str]:
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
-
-
-@contextmanager
-def heeding_ctrl_c() -> Iterator[None]:
-    """Have what is started meanwhile heed Ctrl-C: from a shell's background it would inherit that it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

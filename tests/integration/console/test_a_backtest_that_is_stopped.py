@@ -16,7 +16,7 @@ from simulator.in_force import Revisions
 from simulator.replay import Question
 from tests.tools.envelopes import NOW
 from tests.tools.replays import documents, head, history, incidents, put_history, revision
-from tests.tools.sessions import heeding_ctrl_c, processes_of
+from tests.tools.sessions import processes_of
 
 ROOT = Path(__file__).parents[3]
 STOPPED = 130
@@ -45,15 +45,14 @@ def opened(archive: Path) -> int:
 @contextmanager
 def asked(words: list[str]) -> Iterator[subprocess.Popen[str]]:
     """Run `relight` with *words* in a session of its own, none of whose processes outlives the test."""
-    with heeding_ctrl_c():
-        process = subprocess.Popen(
-            [Path(sys.executable).with_name("relight"), *words],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("relight"), *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         yield process
     finally:
