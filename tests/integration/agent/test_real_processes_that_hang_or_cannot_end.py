@@ -23,6 +23,7 @@ HOLDER = """if True:
     held = open(sys.argv[1])
     print("ready", flush=True)
     if sys.argv[2] == "leave a thread":
+        sys.stdin.readline()
         threading.Thread(target=time.sleep, args=(600,)).start()
         import ctypes
         ctypes.CDLL(None).pthread_exit(None)
@@ -54,7 +55,7 @@ class Node:
     def holder(self, how: str, *more: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", HOLDER, str(self.device / "nvidia3"), how, *more]
         environ = {"RANK": "5", "SLURM_JOB_ID": "12"}
-        one = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
+        one = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ)
         assert one.stdout
         assert one.stdout.readline() == "ready\n"
         self.proc.show(one.pid)
@@ -144,6 +145,10 @@ def test_a_holder_that_waits_in_the_kernel_hangs(node: Node, tmp_path: Path, eve
 def test_a_process_that_is_over_but_for_one_thread_keeps_its_gpu(node: Node, eventually: Eventually) -> None:
     one, watch = node.holder("leave a thread"), node.watch()
     try:
+        assert held_of(watch) == []  # what it holds cannot be read any more once its first thread is over
+        assert one.stdin
+        one.stdin.write("leave\n")
+        one.stdin.flush()
         held = told(watch, eventually)
         assert (held.sighting.kind, held.after) == ("gpu.held", HELD_AFTER_SECONDS)
         attributes = attributes_of(held)
