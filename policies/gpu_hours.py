@@ -18,6 +18,17 @@ def gpus_or_usual(instance_type: str) -> int:
     return USUAL_GPUS if known is None else known
 
 
+def gpus_of_run(instance_type: str, ranks: int | None, named: int, nodes: int | None = None) -> int:
+    """Return how many GPUs a run has: one a rank, no more than its cluster of so many *nodes*, a size may be mistyped.
+
+    Where nobody told its *ranks* it is as large as the nodes that *named* it. 0 on instances that have none.
+    """
+    each = gpus_or_usual(instance_type)
+    if not each or not ranks:
+        return max(named, 1) * each
+    return min(ranks, nodes * each) if nodes else ranks
+
+
 def gpu_hours_in(outages: Iterable[tuple[Span, int]]) -> float:
     """Return the GPU-hours of *outages* of one run or node, each with its GPUs.
 

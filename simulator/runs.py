@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from functions.ports.facts import FactKey
 from policies.facts.job import JOB, ranks_of
-from policies.gpu_hours import gpus_or_usual
+from policies.gpu_hours import gpus_of_run
 from simulator.deeds import Deed
 
 
@@ -37,12 +37,10 @@ class Sizes:
 
     def gpus(self, deed: Deed) -> int:
         """Return how many GPUs the run has that *deed* is about."""
-        each, run = gpus_or_usual(deed.instance_type), Run(deed.cluster, deed.job)
+        run = Run(deed.cluster, deed.job)
         ranks = deed.world_size or self.ranks.get(run)
-        if not each or not ranks:
-            return max(len(self.named.get(run, ())), 1) * each
-        nodes = self.nodes.get(deed.cluster)
-        return min(ranks, nodes * each) if nodes else ranks
+        named, nodes = len(self.named.get(run, ())), self.nodes.get(deed.cluster)
+        return gpus_of_run(deed.instance_type, ranks, named, nodes)
 
 
 def joined(all_of_them: Iterable[Sizes]) -> Sizes:

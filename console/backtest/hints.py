@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from functions.ports.policies import Head
 from policies.contract.vocabulary import PolicyMode
+from policies.wording import first_few
 from simulator.backtest import Report
 
 MOST_NAMES = 3
@@ -43,7 +44,7 @@ def _left_out(tried: Tried) -> Iterator[str]:
     others = sorted(set(there) - mine)
     if others:
         has = f"{len(there) - len(others)} of the {len(there)} policies that were in force when the archive ended"
-        gone = f"the others are taken as gone ({named(others)})"
+        gone = f"the others are taken as gone ({first_few(others, MOST_NAMES)})"
         yield f"{tried.where} has {has}, and {gone}: --overlay lays it over them, as a push does"
 
 
@@ -66,12 +67,6 @@ def _inactive(tried: Tried, report: Report) -> Iterator[str]:
         again = f": {_KEEP}" if tried.from_files else ""
         one = len(idle) == 1
         yield (
-            f"{named(idle)} acted then, and in {tried.where} {'it is' if one else 'they are'} in shadow or off and"
-            f" {'does' if one else 'do'} nothing{again}"
+            f"{first_few(idle, MOST_NAMES)} acted then, and in {tried.where} {'it is' if one else 'they are'} in shadow"
+            f" or off and {'does' if one else 'do'} nothing{again}"
         )
-
-
-def named(names: Sequence[str]) -> str:
-    """Return the first of *names*, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{', '.join(names[:MOST_NAMES])}{more}"

@@ -16,7 +16,7 @@ from console.policy.diffing import Change, changes
 from console.policy.edits import SOURCE, pushed_of
 from console.policy.files import files_of
 from console.policy.folder import seen_by, sheets_of
-from console.policy.modes import named, standing
+from console.policy.modes import MOST_NAMED, standing
 from console.policy.past import document_of, in_force_of
 from console.policy.planning import fields_of
 from console.saying import say
@@ -24,6 +24,7 @@ from functions.ports.policies import PolicyEditor
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint, operators_fields
+from policies.wording import first_few
 
 SAME, DIFFERS = 0, 1
 _MOST_FOREIGN = 5  # lines of policies that a folder has nothing to do with; of more it tells how many
@@ -73,11 +74,12 @@ def compare(policies: PolicyEditor, wanted: Sequence[str], revisions: str, *, as
                 for line in change.lines():
                     say(f"    {line}")
         if others:
-            say(f"only in the table  {len(others)} that were not pushed from here: {named([e.name for e in others])}")
+            names = first_few([each.name for each in others], MOST_NAMED)
+            say(f"only in the table  {len(others)} that were not pushed from here: {names}")
             say("                   (`--json` names each; `relight policy list` too)")
         say(f"{len(found) - len(different)} the same, {len(different)} not.")
         if stopped:
-            say(f"{len(stopped)} would stop acting by what the files say: {named(stopped)}.")
+            say(f"{len(stopped)} would stop acting by what the files say: {first_few(stopped, MOST_NAMED)}.")
             say("`relight policy push --mode keep` leaves each in the mode that it has in the table.")
     return DIFFERS if different else SAME
 

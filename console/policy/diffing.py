@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from policies.problems import place_of
+from policies.wording import first_few
 
 MISSING = "\0missing"
 _SHORT = 60
@@ -119,8 +120,7 @@ def told(value: object) -> str:
 
 def in_brief(found: Sequence[Change], most: int = 4) -> str:
     """Return what changed in one line."""
-    words = [_brief(each) for each in found[:most]]
-    return ", ".join(words) + (f" and {len(found) - most} more" if len(found) > most else "")
+    return first_few([_brief(each) for each in found], most)
 
 
 def _brief(change: Change) -> str:

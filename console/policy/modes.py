@@ -11,10 +11,11 @@ from console.policy.planning import Planned
 from functions.guard.lowering import asked_mode
 from functions.ports.policies import Head
 from policies.contract.vocabulary import PolicyMode
+from policies.wording import first_few
 
 KEEP, FILE = "keep", "file"
 """Of `--mode`, beside one mode for all: that which each has in the table, or what the files say, on purpose."""
-_NAMED = 3
+MOST_NAMED = 3
 
 
 def standing(live: Mapping[str, Any] | None, head: Head | None, *, refused: bool) -> PolicyMode | None:
@@ -50,18 +51,13 @@ def _is_active(planned: Planned) -> bool:
     return bool(planned.document.get("mode") == PolicyMode.ACTIVE)
 
 
-def named(names: Sequence[str]) -> str:
-    """Return the first few of *names*, and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def disarming(stopped: Sequence[str], command: Callable[[str], str]) -> str:
     """Return why a push that nobody asked to disarm anything is refused; *command* says it again with a `--mode`."""
     many = len(stopped) > 1
     return (
         f"{len(stopped)} active {'policies' if many else 'policy'} would stop acting, for that is what"
-        f" {'their files say' if many else 'its file says'}: {named(stopped)}. Nothing was written. Say which is meant:"
+        f" {'their files say' if many else 'its file says'}: {first_few(stopped, MOST_NAMED)}."
+        " Nothing was written. Say which is meant:"
         f"\n  {command(KEEP)}\n      each policy keeps the mode that it has in the table; new ones take the file's"
         f"\n  {command(FILE)}\n      as the files say: these stop"
         f"\n  {command(PolicyMode.ACTIVE)}\n      every policy of these files acts, those too that the table has in"

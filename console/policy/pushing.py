@@ -19,7 +19,7 @@ from console.policy.edits import SHIPPED_SOURCE, Editor, live_item, pushed_from,
 from console.policy.files import NO_FILES, files_of, read
 from console.policy.folder import Gathered, gather, note
 from console.policy.linting import is_good, tell, tell_warnings
-from console.policy.modes import KEEP, begin, chosen, disarming, named, standing, stop
+from console.policy.modes import KEEP, MOST_NAMED, begin, chosen, disarming, standing, stop
 from console.policy.planning import Doing, Planned, Rules, plan, plan_off, switched_off
 from console.policy.waiting import wait_for_verdict
 from console.saying import say
@@ -29,6 +29,7 @@ from policies.coordination.switches import EVERYTHING
 from policies.documents import fingerprint
 from policies.lint.codes import Level
 from policies.lint.lint import Linted, lint
+from policies.wording import first_few
 
 _NOTHING = "Nothing was written."
 Gate = Callable[[Sequence[Planned]], str]
@@ -170,7 +171,7 @@ def _show(planned: Sequence[Planned], wish: Wish, answer: Answer) -> None:
         for name in names:
             answer.of(name, acting=f"{word}s")
         if names:
-            say(f"{len(names)} would {word} acting: {named(names)}")
+            say(f"{len(names)} would {word} acting: {first_few(names, MOST_NAMED)}")
 
 
 def _warn(planned: Sequence[Planned], there: Gathered, linted: Sequence[Linted], answer: Answer) -> None:

@@ -12,6 +12,7 @@ from policies.contract.identifiers import stable_id
 from policies.contract.times import format_time
 from policies.coordination.switches import EVERYTHING
 from policies.problems import short_name
+from policies.wording import first_few
 
 _SHOWN = 3
 _WAYS = {"console": " in AWS's console", "other": "", "command": " with `relight`"}
@@ -25,9 +26,8 @@ def told_of(calls: Sequence[Call]) -> Notice | None:
         return None
     first = worth[0]
     names = list(dict.fromkeys(_called(call) for call in worth))
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     when = format_time(first.at)[:19].replace("T", " ")
-    did = f"{_DONE.get(first.action, 'wrote')} {', '.join(names[:_SHOWN])}{more}"
+    did = f"{_DONE.get(first.action, 'wrote')} {first_few(names, _SHOWN)}"
     text = f"{first.by} {did}{_WAYS[first.way]} at {when} UTC ({first.action})."
     return Notice(
         id=stable_id("edited", first.id),

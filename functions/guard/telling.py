@@ -11,6 +11,7 @@ from policies.contract.times import parse_time
 from policies.contract.vocabulary import PolicyMode
 from policies.coordination.switches import EVERYTHING, stop_of
 from policies.problems import Problem, short_name
+from policies.wording import first_few
 
 NEWS = timedelta(days=7)
 """How long after an answer people are told of it. A guard that died between the two is repeated within minutes, and the
@@ -97,9 +98,8 @@ def mended(head: Head, damage: str, at: datetime) -> Notice:
 
 def unlisted(names: Sequence[str], change: str, at: datetime) -> Notice:
     """Return the notice that the lines of *names* were removed by hand from the listing, by this *change* of it."""
-    shown = ", ".join(short_name(name) for name in names[:_SHOWN])
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    text = f"{shown}{more}: removed by hand from the listing `HEADS`, and written anew. What is in force stays so."
+    shown = first_few([short_name(name) for name in names], _SHOWN)
+    text = f"{shown}: removed by hand from the listing `HEADS`, and written anew. What is in force stays so."
     detail = {"policies": [short_name(name) for name in names[:_LISTED]]}
     return _notice("mended", "HEADS", at, ("lines", change), text=f"{text} Edit items `live`.", detail=detail)
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from policies.contract.decisions import PolicyPlan
 from policies.coordination.incident import Incident
-from policies.gpu_hours import Span, gpu_hours_in, gpus_or_usual
+from policies.gpu_hours import Span, gpu_hours_in, gpus_of_run
 from policies.model import TrustRule
 from policies.shadow.cases import NEEDLESS, REAL, Case, Ending, cases_of
 from policies.shadow.hits import touches
@@ -135,8 +135,7 @@ def _gpu_hours(cases: Iterable[Case], nodes: Mapping[tuple[str, str], int]) -> f
 
 def _gpus(case: Case, nodes: Mapping[tuple[str, str], int]) -> int:
     """Return how many GPUs stood still: those of the run, else of the node."""
-    each = gpus_or_usual(case.instance_type)
-    return case.world_size or each * nodes.get((case.cluster, case.job), 1) if each else 0
+    return gpus_of_run(case.instance_type, case.world_size, nodes.get((case.cluster, case.job), 1))
 
 
 def _nodes_of_runs(incidents: Iterable[Incident]) -> dict[tuple[str, str], int]:

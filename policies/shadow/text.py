@@ -5,6 +5,7 @@ from datetime import datetime
 
 from policies.shadow.cases import NEEDLESS, Case, Ending
 from policies.shadow.report import ASSUMPTIONS, Advice, PolicyReport, Report
+from policies.wording import first_few
 
 MOST_POLICIES, MOST_CASES = 20, 5
 MOST_NAMED = 3  # in a summary
@@ -53,10 +54,9 @@ def _named(head: str, policies: Sequence[PolicyReport]) -> str:
     told = [
         f"{one.plan.name} ({one.real} of {one.real + one.needless} real"
         + (f", {one.gpu_hours:.1f} GPU-hours sooner)" if one.gpu_hours else ")")
-        for one in policies[:MOST_NAMED]
+        for one in policies
     ]
-    more = f" and {len(policies) - MOST_NAMED} more" if len(policies) > MOST_NAMED else ""
-    return f"{head}: {', '.join(told)}{more}."
+    return f"{head}: {first_few(told, MOST_NAMED)}."
 
 
 def why(one: PolicyReport) -> str:
